@@ -2,11 +2,9 @@
  * Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes.
  */
 import { join } from 'node:path';
-import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import type { AdminToken } from '../control/admin-token.ts';
-import type { CassetteControl } from '../control/changes/check-cassette.ts';
 import { createTeamPresets } from '../control/changes/team-presets.ts';
 import { type ControlPlane, createControlPlane, type EngineStatus } from '../control/control-plane.ts';
 import { exportLedger } from '../control/export-ledger.ts';
@@ -18,50 +16,27 @@ import { checkScope } from '../control/people/caller.ts';
 import { type People, whereSignedIn } from '../control/people/people.ts';
 import { viewNetwork } from '../control/queries/view-network.ts';
 import { openWindowAccess } from '../control/window-access.ts';
-import type { RecentCaptures } from '../exchange/capture/recent-captures.ts';
-import type { WaitingCaptures } from '../exchange/capture/waiting-captures.ts';
-import type { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { type ControlRoutes, createControlRoutes } from '../http/control-routes.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { PriceTable } from '../models/price-table.ts';
 import type { Observability } from '../observability/observability.ts';
 import { createDiscovery, type Discovery } from '../providers/discovery.ts';
-import type { HealthTracker } from '../routing/health/health-tracker.ts';
-import type { ToldLimits } from '../routing/health/told-limits.ts';
-import type { Target } from '../routing/snapshot.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
-import type { Authorities } from '../transport/authorities.ts';
 import { createFetch } from '../transport/fetch.ts';
 import { isLoopback } from '../transport/is-loopback.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { Foundations } from './foundations.ts';
+import type { GatewayAddress } from './gateway-address.ts';
 import { openLimits } from './limits.ts';
 import type { GatewayPorts } from './ports.ts';
 import type { PeopleSide } from './team.ts';
 
 interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
-  /** Whether other replicas use the ledger too. */
-  isShared: boolean;
-  ledger: Ledger;
-  transport: Transport;
-  authorities: Authorities;
-  health: HealthTracker;
-  toldLimits: ToldLimits;
-  cache: AnswerCache;
-  cassettes: CassetteControl;
-  captures: Pick<WaitingCaptures, 'ready'>;
-  recentCaptures: RecentCaptures;
-  prices: PriceTable;
+  base: Foundations;
   observability: Observability;
-  sessions: Pick<SessionTracker, 'setStopped' | 'onBudgetReached'>;
-  /** The price of a typical request in US dollars; null if unknown. */
-  typicalPrice(target: Target): number | null;
-  /** Sluice's own addresses; filled once it listens. */
-  ownAddresses: ReadonlySet<string>;
+  address: GatewayAddress;
   engine(): Omit<EngineStatus, 'secretStore' | 'secretStoreKind' | 'givenAddress'>;
-  /** The origin at which people reach Sluice. Throws if it does not listen. */
-  origin(): string;
 }
 
 export interface ControlSide {
@@ -72,41 +47,36 @@ export interface ControlSide {
   sharedCounts(): SharedCountsView | null;
   routes: ControlRoutes;
   createAdminUrl(): string;
-  /** Must be called after `ownAddresses` has changed. */
+  /** The gateway listens. */
   addressChanged(): void;
   stop(): Promise<void>;
 }
 
 export async function openControlSide(ports: ControlSidePorts): Promise<ControlSide> {
-  const { gatewayPorts, ledger, transport, authorities } = ports;
+  const { gatewayPorts, base, address } = ports;
+  const { ledger, transport, authorities, sessions } = base;
   const { config, env, log } = gatewayPorts;
   const secrets = rememberStore(gatewayPorts);
-  const { live, discovery, providers } = await openLiveConfig(ports, secrets.open, (id) => control.providerChanged(id));
-  const limits = await openLimits(gatewayPorts, { ...ports, live }, (notice) => control.limitReached(notice));
+  const { live, discovery, providers } = await openLiveConfig(ports, secrets.open);
+  const limits = await openLimits(gatewayPorts, { ...base, live });
   const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
   const access = await openWindowAccess(gatewayPorts);
-  const createAdminUrl = () => (gatewayPorts.people ? ports.origin() : windowUrl(ports.origin(), access.token));
+  const createAdminUrl = () => (gatewayPorts.people ? address.origin() : windowUrl(address.origin(), access.token));
   const side = await openPeopleSide(gatewayPorts, live, {
     openSecrets: secrets.open,
     transport,
     adminToken: access.token,
   });
   const people = side?.people ?? null;
-  const control: ControlPlane = createControlPlane({
-    ...ports,
-    config,
-    live,
+  const control = createControlPlane({
+    ...base,
+    ownAddresses: address.own,
+    ...{ config, live, env, providers, team, createAdminUrl, people, log },
     limiter: limits.limiter,
-    env,
-    providers,
-    team,
-    createAdminUrl,
-    people,
-    isLaptop: () => !ports.isShared && gatewayPorts.people === undefined && isLoopback(hostOf(gatewayPorts, live)),
+    isLaptop: () => !base.isShared && gatewayPorts.people === undefined && isLoopback(hostOf(gatewayPorts, live)),
     signOutEverywhere: people?.endBrowserSessions ?? access.signOutEverywhere,
     openJoining: openJoiningOf(gatewayPorts, transport),
-    log,
-    sessionStopChanged: ports.sessions.setStopped,
+    sessionStopChanged: sessions.setStopped,
     openSecrets: secrets.open,
     dataFolder: gatewayPorts.dataDir,
     logFolder: gatewayPorts.logFolder ?? null,
@@ -114,8 +84,10 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     engine: () => ({ ...ports.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
     sharedCounts: limits.view,
   });
-  ports.sessions.onBudgetReached(control.sessionBudgetReached);
+  sessions.onBudgetReached(control.sessionBudgetReached);
+  limits.onReached(control.limitReached);
   limits.onChange(control.statusChanged);
+  discovery.onChange(control.providerChanged);
   keepWatching(discovery, live);
   const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
   return {
@@ -181,27 +153,22 @@ function exporterOf(
 
 /** The configuration in force with the discovered models. Health follows its changes. */
 async function openLiveConfig(
-  { gatewayPorts, transport, health, ownAddresses, prices }: ControlSidePorts,
+  { gatewayPorts, base, address }: ControlSidePorts,
   openSecrets: () => Promise<SecretStore>,
-  providerChanged: (providerId: string) => void,
 ) {
   const { config, env, log, dataDir, notice } = gatewayPorts;
-  const discovery = createDiscovery({
-    transport,
-    cacheFile: dataDir === null ? null : join(dataDir, 'models.json'),
-    log,
-    onChange(providerId) {
-      live.recompile();
-      providerChanged(providerId);
-    },
-  });
+  const { transport, health, prices } = base;
+  const ownAddresses = address.own;
+  const cacheFile = dataDir === null ? null : join(dataDir, 'models.json');
+  const discovery = createDiscovery({ transport, cacheFile, log });
   const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses), prices });
   const discovered = discovery.models;
   const live: LiveConfig = await createLiveConfig({
     ...{ config, openSecrets, env, ownAddresses, discovered, log, notice },
     publicOrigin: gatewayPorts.people?.publicOrigin,
   });
-  // Registered before the control plane, so that its events show the health after a change.
+  discovery.onChange(() => live.recompile());
+  // The control plane listens after this, so that its events show the health after a change.
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));
   return { live, discovery, providers };

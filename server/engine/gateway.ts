@@ -3,9 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { Registry, servedApis } from '../apis/registry.ts';
-import { baseUrlAt, reachableOrigin } from '../contract/address.ts';
 import type { CassetteContents } from '../contract/cassette.ts';
-import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
@@ -29,16 +27,16 @@ import type { ApiPorts } from '../http/api-request.ts';
 import { createListener } from '../http/app.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { runningWithin } from '../http/connection-limit.ts';
-import { type ListeningServer, listen } from '../http/server.ts';
+import { listen } from '../http/server.ts';
 import { createSessionUpgrades } from '../http/session-upgrades.ts';
 import type { Observability } from '../observability/observability.ts';
 import { LearntRefusals } from '../providers/learnt-refusals.ts';
-import { hostAndPort } from '../routing/compile.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
 import { storableRow } from '../store/rules/storable-row.ts';
 import type { ExportFormat } from '../store/sqlite/export.ts';
 import { type ControlSide, openControlSide } from './control-side.ts';
 import { type Foundations, openFoundations } from './foundations.ts';
+import { GatewayAddress } from './gateway-address.ts';
 import { followNetwork } from './network.ts';
 import { createObservability, followSettings } from './observability.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -89,31 +87,22 @@ const readCassette: Gateway['readCassette'] = async (path) =>
 
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const [instanceId, startedAt] = [randomUUID(), Date.now()];
+  const address = new GatewayAddress(ports.people);
   const base = await openFoundations(ports);
-  const ownAddresses = new Set<string>();
-  let server: ListeningServer | undefined;
-  const address = addressOf(ports.people, () => server);
-  const observed = () => ({ ...side, admission: api.admission });
-  const observability = createObservability(ports, { ...base, instanceId }, observed);
-  const side: ControlSide = await openControlSide({
-    gatewayPorts: ports,
-    ...base,
-    observability,
-    ownAddresses,
-    engine: () => ({ version, instanceId, startedAt, ...address.view() }),
-    origin: address.origin,
-  });
-  const { live, control } = side;
+  const observability = createObservability(ports, { ...base, instanceId });
+  const engine = () => ({ version, instanceId, startedAt, ...address.view() });
+  const side = await openControlSide({ gatewayPorts: ports, base, observability, address, engine });
+  const { live, control, sharedCounts } = side;
   const { api, bills, sessions } = createServedApi(ports, base, { ...side, observability });
-  await followSettings(observability, live);
+  await followSettings(observability, { ...base, ...side, admission: api.admission });
   const listener = createListener({
     snapshot: () => live.snapshot,
     control: side.routes,
     windowFolder: ports.windowFolder,
-    health: () => healthOf({ instance: instanceId, server, ...base, sharedCounts: side.sharedCounts() }),
+    health: () => healthOf({ instance: instanceId, address, ...base, sharedCounts: sharedCounts() }),
     api,
   });
-  const webSockets = createSessionUpgrades(sessions, (listener) => live.onChange(listener));
+  const webSockets = createSessionUpgrades(sessions, (changed) => live.onChange(changed));
   const poller = new JobPoller({ ...base, bills, snapshot: api.snapshot });
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
@@ -121,7 +110,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     network.stop();
     stopClock();
     side.routes.close();
-    await server?.stop(drainMs);
+    await address.server?.stop(drainMs);
     await poller.stop();
     await Promise.all([api.exchange.attempts.translationThreads.stop(), base.captures.settled()]);
     api.exchange.attempts.eventLoopMonitor.stop();
@@ -137,18 +126,18 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     exportRequests: (format, parameters) => exportLedger(base.ledger, format, { parameters }),
     readCassette,
     onEvent: control.onEvent,
-    baseUrl: address.baseUrl,
+    baseUrl: () => address.baseUrl(),
     createAdminUrl: side.createAdminUrl,
     updateReady: control.updateReady,
     networkChanged: network.changed,
     async start() {
       const { host, port } = { ...ports.config.current.config.settings, ...ports.listen };
-      server = await listen(listener, { host, port, webSockets });
-      for (const own of address.own()) ownAddresses.add(own);
+      const server = await listen(listener, { host, port, webSockets });
+      address.listens(server);
       side.addressChanged();
       return { host, port: server.port };
     },
-    drain: () => server?.drain(),
+    drain: () => address.server?.drain(),
     stop(drainMs = defaultDrainMs) {
       stopping ??= stop(drainMs);
       return stopping;
@@ -156,42 +145,21 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   };
 }
 
-interface Observed extends Pick<Foundations, 'isShared' | 'ledger'> {
+interface Asked extends Pick<Foundations, 'isShared' | 'ledger'> {
   instance: string;
-  server: ListeningServer | undefined;
+  address: GatewayAddress;
   sharedCounts: SharedCountsView | null;
 }
 
 /** If the store is shared between replicas, only its state is shown, because anyone may read it. */
-function healthOf({ instance, server, isShared, ledger, sharedCounts }: Observed) {
+function healthOf({ instance, address, isShared, ledger, sharedCounts }: Asked) {
   const { ok, spooled, dropped, setAside } = ledger.health();
   const ledgerState = ok && spooled === 0 ? 'ok' : 'waiting';
   return {
-    ready: server?.isDraining === false,
+    ready: address.server?.isDraining === false,
     instance,
     ...(isShared && { ledger: dropped > 0 || setAside ? 'incomplete' : ledgerState }),
     ...(sharedCounts && { sharedCounts: sharedCounts.problem === null ? 'ok' : 'away' }),
-  };
-}
-
-/** Where the gateway listens, and where people and programs reach it. All but `view` throw if it does not listen. */
-function addressOf(people: GatewayPorts['people'], server: () => ListeningServer | undefined) {
-  const listensAt = () => {
-    const listening = server();
-    if (!listening) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
-    return reachableOrigin(listening);
-  };
-  const origin = () => {
-    const local = listensAt();
-    return people?.publicOrigin ?? local;
-  };
-  const baseUrl = () => baseUrlAt(origin());
-  return {
-    origin,
-    baseUrl,
-    view: () => (server() ? { baseUrl: baseUrl(), listensAt: listensAt() } : { baseUrl: null, listensAt: null }),
-    /** Hosts with ports at which a provider would be Sluice itself. */
-    own: () => [`127.0.0.1:${server()?.port}`, hostAndPort(new URL(origin()))],
   };
 }
 

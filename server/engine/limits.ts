@@ -18,6 +18,8 @@ interface GatewayLimits {
   view(): SharedCountsView | null;
   /** The listener is called when the view has changed. */
   onChange(listener: () => void): void;
+  /** The listener is called when a limit is reached. */
+  onReached(listener: (notice: LimitReached) => void): void;
   close(): Promise<void>;
 }
 
@@ -33,13 +35,15 @@ interface Counted {
 export async function openLimits(
   { dataDir, log, openReplicaLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openReplicaLimits'>,
   { ledger, live, health, isShared }: Counted,
-  reached: (notice: LimitReached) => void,
 ): Promise<GatewayLimits> {
+  const listeners: ((notice: LimitReached) => void)[] = [];
   const local = {
     history: ledger.history,
     sums: ledger.budgets,
     clocks: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
-    reached,
+    reached(notice: LimitReached) {
+      for (const listener of listeners) listener(notice);
+    },
     log,
   };
   const settings = () => live.snapshot.settings.sharedCounts;
@@ -66,6 +70,7 @@ export async function openLimits(
     limiter,
     view: () => shared?.view ?? null,
     onChange: (listener) => shared?.onChange(listener),
+    onReached: (listener) => void listeners.push(listener),
     async close() {
       stopPreloading();
       await shared?.close();

@@ -6,33 +6,21 @@ import { createHealthViews } from '../control/views/view-health.ts';
 import { version } from '../ground/version.ts';
 import type { Admission } from '../http/admission.ts';
 import { providerName } from '../observability/gen-ai.ts';
-import { Observability } from '../observability/observability.ts';
+import { Observability, type Observed } from '../observability/observability.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { GatewayPorts } from './ports.ts';
 
 interface Foundations {
-  ledger: Ledger;
-  health: HealthTracker;
   transport: Transport;
   instanceId: string;
 }
 
-/** Parts of a gateway that is completely assembled. */
-interface Running {
-  live: LiveConfig;
-  control: Pick<ControlPlane, 'onEvent'>;
-  admission: Admission;
-  sharedCounts(): SharedCountsView | null;
-}
-
 export function createObservability(
   { env, log, config }: GatewayPorts,
-  { ledger, health, transport, instanceId }: Foundations,
-  running: () => Running,
+  { transport, instanceId }: Foundations,
 ): Observability {
-  const views = createHealthViews(health, Date.now);
   return new Observability({
     version,
     instanceId,
@@ -43,9 +31,32 @@ export function createObservability(
       const provider = config.current.config.providers.find((each) => each.id === id);
       return providerName(id, provider?.preset);
     },
-    onEvent: (listener) => running().control.onEvent(listener),
+  });
+}
+
+/** What is observed of a gateway. */
+interface Running {
+  ledger: Ledger;
+  health: HealthTracker;
+  live: LiveConfig;
+  control: Pick<ControlPlane, 'onEvent'>;
+  admission: Admission;
+  sharedCounts(): SharedCountsView | null;
+}
+
+/** Resolves once the present settings are in force. */
+export async function followSettings(observability: Observability, running: Running): Promise<void> {
+  const { live } = running;
+  const engine = observedIn(running);
+  live.onChange(({ after }) => void observability.follow(after.settings, engine));
+  await observability.follow(live.used.config.settings, engine);
+}
+
+function observedIn({ ledger, health, live, control, admission, sharedCounts }: Running): Observed {
+  const views = createHealthViews(health, Date.now);
+  return {
+    onEvent: (listener) => control.onEvent(listener),
     figures() {
-      const { live, admission, sharedCounts } = running();
       const counts = sharedCounts();
       const { pending, dropped } = ledger.health();
       return {
@@ -61,11 +72,5 @@ export function createObservability(
         })),
       };
     },
-  });
-}
-
-/** Resolves once the present settings are in force. */
-export async function followSettings(observability: Observability, live: LiveConfig): Promise<void> {
-  live.onChange(({ after }) => void observability.follow(after.settings));
-  await observability.follow(live.used.config.settings);
+  };
 }

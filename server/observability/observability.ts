@@ -22,12 +22,16 @@ interface ObservabilityPorts {
   transport: Transport;
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
-  figures(): EngineFigures;
   /** The conventions' name of a configured provider's service: see `gen-ai.ts`. */
   providerName(id: string): string;
+  log: { warn(fields: object, message: string): void };
+}
+
+/** The engine that is observed. */
+export interface Observed {
+  figures(): EngineFigures;
   /** Subscribes to the control plane's events. Returns the unsubscribe function. */
   onEvent(listener: (message: EventMessage) => void): () => void;
-  log: { warn(fields: object, message: string): void };
 }
 
 export class Observability {
@@ -61,11 +65,11 @@ export class Observability {
   }
 
   /** Resolves once the settings are in force. Never rejects: anything unusable is logged and stays off. */
-  follow(settings: Settings): Promise<void> {
+  follow(settings: Settings, engine: Observed): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#followMetrics(settings);
-      await this.#followTelemetry(settings);
-      await this.#followWebhooks(settings);
+      await this.#followMetrics(settings, engine);
+      await this.#followTelemetry(settings, engine);
+      await this.#followWebhooks(settings, engine);
     });
   }
 
@@ -83,17 +87,17 @@ export class Observability {
     });
   }
 
-  async #followMetrics({ metrics, metricsToken }: Settings): Promise<void> {
+  async #followMetrics({ metrics, metricsToken }: Settings, engine: Observed): Promise<void> {
     const isOn = metrics === 'on';
     this.#metricsToken = isOn && metricsToken ? await this.#secret('metricsToken', metricsToken) : null;
     if (!isOn) this.#metrics = null;
     else if (this.#metrics === null) {
       const { createMetrics } = await import('./prometheus.ts');
-      this.#metrics = createMetrics(this.#ports);
+      this.#metrics = createMetrics({ ...this.#ports, ...engine });
     }
   }
 
-  async #followTelemetry({ telemetry: settings }: Settings): Promise<void> {
+  async #followTelemetry({ telemetry: settings }: Settings, engine: Observed): Promise<void> {
     const { endpoint } = settings;
     const isOn = endpoint !== null && (settings.traces || settings.metrics);
     const headers = isOn ? await this.#headers(settings.headers) : {};
@@ -108,10 +112,15 @@ export class Observability {
     const { startTelemetry } = await import('./telemetry.ts');
     const failed = (url: string, reason: string) =>
       this.#ports.log.warn({ url, reason }, 'telemetry could not be sent');
-    this.#telemetry = startTelemetry({ ...this.#ports, settings: { ...settings, endpoint, headers }, failed });
+    this.#telemetry = startTelemetry({
+      ...this.#ports,
+      ...engine,
+      settings: { ...settings, endpoint, headers },
+      failed,
+    });
   }
 
-  async #followWebhooks({ webhooks: settings }: Settings): Promise<void> {
+  async #followWebhooks({ webhooks: settings }: Settings, engine: Observed): Promise<void> {
     const usable: Webhook[] = [];
     for (const each of settings) {
       const webhook = await this.#webhook(each);
@@ -125,7 +134,7 @@ export class Observability {
     if (usable.length === 0) return;
     const { startWebhooks } = await import('./webhooks.ts');
     const webhooks: Webhooks = startWebhooks(usable, this.#ports);
-    const unsubscribe = this.#ports.onEvent(({ event }) => webhooks.onEvent(event));
+    const unsubscribe = engine.onEvent(({ event }) => webhooks.onEvent(event));
     this.#stopWebhooks = () => {
       unsubscribe();
       webhooks.stop();

@@ -17,8 +17,6 @@ interface DiscoveryPorts {
   cacheFile: string | null;
   log: Logger;
   now?: () => number;
-  /** Called when a provider's `models` or `state` has changed, possibly during `watch`. */
-  onChange(providerId: string): void;
 }
 
 interface DiscoveryState {
@@ -34,6 +32,8 @@ export interface Discovery {
   /** By provider id. Providers without an attempt yet are absent; those whose discovery failed have no models. */
   models(): ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
   state(providerId: string): DiscoveryState;
+  /** Calls the listener when a provider's `models` or `state` has changed, possibly during `watch`. */
+  onChange(listener: (providerId: string) => void): void;
   /** Sets the providers. Those with a changed address or credential are queried at once. */
   watch(providers: readonly Upstream[]): void;
   /**
@@ -48,6 +48,10 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
   const { transport, log, now = Date.now } = ports;
   const cache = openModelCache(ports.cacheFile, log);
   const watches = new Map<string, ModelWatch>();
+  const listeners: ((providerId: string) => void)[] = [];
+  const changed = (providerId: string) => {
+    for (const listener of listeners) listener(providerId);
+  };
 
   function onRefreshed(watch: ModelWatch): void {
     const { id } = watch.upstream;
@@ -57,7 +61,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
         'the models of a provider are unknown',
       );
     else if (watch.known) cache.put(id, baseUrlOf(watch.upstream), watch.known);
-    ports.onChange(id);
+    changed(id);
   }
 
   function begin(upstream: Upstream, before: ModelWatch | undefined): void {
@@ -68,13 +72,13 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     watches.set(upstream.id, watch);
     watch.start(before ? 'now' : 'due');
     const hadFailed = (before?.finding ?? null) !== null;
-    if (hadFailed || knownModels !== (before?.known ?? null)) ports.onChange(upstream.id);
+    if (hadFailed || knownModels !== (before?.known ?? null)) changed(upstream.id);
   }
 
   function end(watch: ModelWatch): void {
     watch.stop();
     watches.delete(watch.upstream.id);
-    if (watch.known || watch.finding) ports.onChange(watch.upstream.id);
+    if (watch.known || watch.finding) changed(watch.upstream.id);
   }
 
   return {
@@ -84,6 +88,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
       );
       return new Map(discovered);
     },
+    onChange: (listener) => void listeners.push(listener),
     state: (providerId) => stateOf(watches.get(providerId)),
     watch(providers) {
       cache.keepOnly(new Set(providers.map(({ id }) => id)));

@@ -34,7 +34,7 @@ export interface ProviderKnowledge {
 
 interface ProviderKnowledgePorts {
   transport: Transport;
-  discovery: Discovery;
+  discovery: Omit<Discovery, 'onChange'>;
   /** Sluice's own ports, which are skipped. */
   ownPorts(): ReadonlySet<number>;
   prices: Pick<PriceTable, 'cost'>;

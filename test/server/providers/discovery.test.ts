@@ -53,8 +53,8 @@ function start(log = pino({ level: 'silent' })): Discovery {
     cacheFile,
     log,
     now: () => clock,
-    onChange: (id) => changes.push(id),
   });
+  discovery.onChange((id) => changes.push(id));
   open.push(discovery);
   return discovery;
 }
