@@ -2,10 +2,11 @@
 import { InvalidArgumentError } from 'commander';
 import { type Budget, type Limits, limitsSchema } from '../contract/config.ts';
 import type { LimitMeter } from '../contract/limits.ts';
-import { type Cell, moment, number } from './shown.ts';
+import type { Pace } from '../contract/pace.ts';
+import { type Cell, localTime, moment, number } from './shown.ts';
 
 export const limitHelp =
-  'requests=60, tokens=100000/minute, concurrent=10, usd=5/day, tokens=1000000/month, usd=50/total:soft; or none';
+  'requests=60, tokens=100000/minute, concurrent=10, usd=5/day, tokens=1000000/month, usd=50/total:soft, usd=20/week:notify=50+90; or none';
 
 /** The value of an option for limits; `none` removes all limits. */
 export type LimitsChoice = Limits | 'none';
@@ -20,13 +21,15 @@ export function collectLimits(text: string, before: LimitsChoice = 'none'): Limi
     }, before);
 }
 
-const pattern = /^(requests|tokens|concurrent|usd)=(\d+(?:\.\d+)?)(?:\/(minute|day|week|month|total))?(:soft)?$/;
+const pattern =
+  /^(requests|tokens|concurrent|usd)=(\d+(?:\.\d+)?)(?:\/(minute|day|week|month|total))?(:soft)?(?::notify=(\d+(?:\+\d+)*))?$/;
 
 function withLimit(limits: Limits, item: string): Limits {
-  const [, quantity, text = '', per, soft] = pattern.exec(item) ?? [];
+  const [, quantity, text = '', per, soft, notify] = pattern.exec(item) ?? [];
   const amount = Number(text);
+  const notifyAt = notify?.split('+').map(Number);
   const next =
-    quantity === undefined ? null : nextLimits(limits, { quantity, amount, per, isHard: soft === undefined });
+    quantity === undefined ? null : nextLimits(limits, { quantity, amount, per, isHard: soft === undefined, notifyAt });
   const parsed = limitsSchema.safeParse(next);
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError(adviceFor(item));
@@ -45,6 +48,7 @@ function adviceFor(item: string): string {
   const [, name = '', amount = '0'] = /^(\w+)=(\d+(?:\.\d+)?)/.exec(item) ?? [];
   const [first, ...others] = periodsOf[name] ?? [];
   if (first === undefined || Number(amount) === 0) return `Use limits such as ${limitHelp}.`;
+  if (item.includes(':notify')) return 'Give percentages of a budget from 1 to 100, such as usd=20/week:notify=50+90.';
   const last = others.pop();
   return `Use ${[`${name}=${amount}${first}`, ...others].join(', ')}${last === undefined ? '' : ` or ${last}`}.`;
 }
@@ -54,30 +58,42 @@ interface Typed {
   amount: number;
   per: string | undefined;
   isHard: boolean;
+  notifyAt: number[] | undefined;
 }
 
 /** Null if the combination is not a limit. */
-function nextLimits(limits: Limits, { quantity, amount, per, isHard }: Typed): object | null {
+function nextLimits(limits: Limits, { quantity, amount, per, isHard, notifyAt }: Typed): object | null {
   if (per !== undefined && per !== 'minute') {
     if (quantity !== 'usd' && quantity !== 'tokens') return null;
-    return { ...limits, budgets: [...limits.budgets, { unit: quantity, amount, per, hard: isHard }] };
+    const budget = { unit: quantity, amount, per, hard: isHard, ...(notifyAt && { notifyAt }) };
+    return { ...limits, budgets: [...limits.budgets, budget] };
   }
-  if (!isHard) return null;
+  if (!isHard || notifyAt) return null;
   if (quantity === 'concurrent') return per === undefined ? { ...limits, concurrent: amount } : null;
   if (quantity === 'requests') return { ...limits, requestsPerMinute: amount };
   return quantity === 'tokens' && per === 'minute' ? { ...limits, tokensPerMinute: amount } : null;
 }
 
-export const limitColumns = ['limit', number('used'), 'resets'];
+export const limitColumns = ['limit', number('used'), 'resets', 'at this pace'];
 
-/** Table cells: the limit, its usage, and when it resets. */
+/** Table cells: the limit, its usage, when it resets, and how it goes on. */
 export function limitCells(meter: LimitMeter): Cell[] {
-  const { kind, budget, amount, used, unpriced, resetsAt } = meter;
+  const { kind, budget, amount, used, unpriced, resetsAt, pace } = meter;
   const unknown = unpriced > 0 ? ` and ${unpriced} of unknown cost` : '';
   if (budget)
-    return [describeBudget(budget), budget.unit === 'usd' ? dollars(used) + unknown : String(used), moment(resetsAt)];
+    return [
+      describeBudget(budget),
+      budget.unit === 'usd' ? dollars(used) + unknown : String(used),
+      moment(resetsAt),
+      pace === null ? '' : describePace(budget, pace),
+    ];
   const unit = kind === 'concurrent' ? 'at the same time' : `${kind} per minute`;
-  return [`${amount} ${unit}`, String(used), used === 0 || resetsAt === null ? '' : moment(resetsAt)];
+  return [`${amount} ${unit}`, String(used), used === 0 || resetsAt === null ? '' : moment(resetsAt), ''];
+}
+
+function describePace({ unit }: Budget, { expected, spentAt }: Pace): string {
+  if (spentAt !== null) return `spent by ${localTime(spentAt)}`;
+  return unit === 'usd' ? dollars(expected) : `${Math.round(expected)} tokens`;
 }
 
 function describeBudget({ unit, amount, per, hard }: Budget): string {

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { localZone, wholeQuarters } from '../contract/calendar.ts';
 import { type UsageDimension, usageDimensions } from '../contract/ledger.ts';
+import { forecastMonth, monthSoFar } from '../contract/pace.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { limitCells } from './limit-option.ts';
+import { limitCells, limitColumns } from './limit-option.ts';
 import type { Output } from './output.ts';
 import { localTime, table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
@@ -44,6 +45,7 @@ export function addUsageVerb(program: Command, { on }: Verbs): void {
     noteRounding(output, { sinceMs: since, untilMs: until }, range);
     const head = [by, 'requests', 'errors', 'input', 'output', 'cost'];
     output.show(rows, table(head, rows.map(row), 'There were no requests.'));
+    await noteMonth(control, output);
   });
 }
 
@@ -58,6 +60,17 @@ function noteRounding(
     untilMs !== undefined && untilMs !== asked.untilMs && `to ${localTime(untilMs)}`,
   ].filter((part) => part !== false);
   if (parts.length > 0) output.note(`Usage is kept by quarters of an hour; this is counted ${parts.join(' ')}.`);
+}
+
+/** What this month has cost, and comes to. */
+async function noteMonth(control: Control, output: Output): Promise<void> {
+  const nowMs = Date.now();
+  const days = await control.query({ type: 'usage', by: 'day', ...monthSoFar(nowMs), zone: localZone() });
+  const forecast = forecastMonth(days, nowMs);
+  if (forecast === null) return;
+  const { costUsd, expectedUsd } = forecast;
+  const end = expectedUsd === null ? '' : `; at this pace $${expectedUsd.toFixed(2)} by its end`;
+  output.note(`This month: $${costUsd.toFixed(2)}${end}.`);
 }
 
 function row(view: UsageView): string[] {
@@ -79,5 +92,5 @@ async function showLimits(control: Control, output: Output): Promise<void> {
     ...groups.map(({ id, limitUse }) => ({ of: 'group', id, limitUse })),
   ].filter(({ limitUse }) => limitUse.length > 0);
   const rows = limited.flatMap(({ of, id, limitUse }) => limitUse.map((meter) => [of, id, ...limitCells(meter)]));
-  output.show(limited, table(['of', 'id', 'limit', 'used', 'resets'], rows, 'No key or group has limits.'));
+  output.show(limited, table(['of', 'id', ...limitColumns], rows, 'No key or group has limits.'));
 }

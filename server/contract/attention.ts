@@ -1,12 +1,10 @@
 /** Which keys and groups need a person's attention. Pure. */
 
-import type { LimitMeter } from './limits.ts';
+import { type LimitMeter, noticePercents } from './limits.ts';
 import { dayMs } from './units.ts';
 
 /** How long before it expires a key is spoken of. */
 const noticeMs = 7 * dayMs;
-/** From this share on a budget is spoken of, as the engine does. */
-const noticeShare = 0.8;
 
 interface Expiring {
   enabled: boolean;
@@ -22,8 +20,11 @@ export function expiryConcern({ enabled, expiresAt }: Expiring, nowMs: number): 
   return atMs - nowMs < noticeMs ? 'expires' : null;
 }
 
+/** From the first percentage on that the engine reports; of a budget that reports none once it is spent. */
 export function isNearlySpent({ budget, used, amount }: LimitMeter): boolean {
-  return budget !== null && used >= amount * noticeShare;
+  if (budget === null) return false;
+  const [first = 100] = noticePercents(budget);
+  return used >= (amount * first) / 100;
 }
 
 /** What its requests cost is nowhere counted: such a budget never ends. */

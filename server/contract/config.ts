@@ -37,6 +37,11 @@ const budgetSchema = z.strictObject({
   amount: z.number().positive().describe('How much of it a period may use.'),
   per: z.enum(['day', 'week', 'month', 'total']).describe('Calendar periods in local time; weeks begin on Monday.'),
   hard: z.boolean().default(true).describe('Refuse requests once the budget is spent; otherwise only report it.'),
+  notifyAt: z
+    .array(z.number().int().min(1).max(100))
+    .max(8)
+    .optional()
+    .describe('The percentages that are reported when they are reached. Absent: 80 and 100.'),
 });
 
 /** Limits of a key, or of all keys of a group together. An absent field means no limit. */

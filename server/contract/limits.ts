@@ -1,5 +1,6 @@
 /** Views of limits: their use, and the limits that were reached. */
 import type { Budget, Limits } from './config.ts';
+import type { Pace } from './pace.ts';
 
 export type LimitScope = 'key' | 'group';
 
@@ -26,17 +27,24 @@ export interface LimitMeter {
   used: number;
   /** For a budget in dollars: the number of requests of unknown cost, which `used` does not include. */
   unpriced: number;
+  /** Of a budget with a period: how it goes on. Null if that cannot be told. */
+  pace: Pace | null;
   /** When usage returns to zero, in Unix milliseconds; null if it does not do so at a given time. */
   resetsAt: number | null;
 }
 
-/** 80 or 100 percent of a budget are spent. Reported once in each period. */
+/** The percentages of a budget that are reported, from the lowest. */
+export function noticePercents({ notifyAt = [80, 100] }: Budget): number[] {
+  return [...new Set(notifyAt)].sort((a, b) => a - b);
+}
+
+/** A percentage of a budget that is to be reported is spent. Reported once in each period. */
 export interface LimitReached {
   scope: LimitScope;
   id: string;
   name: string;
   budget: Budget;
-  percent: 80 | 100;
+  percent: number;
   used: number;
   /** Unix milliseconds; null if never. */
   resetsAt: number | null;

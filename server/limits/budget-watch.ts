@@ -1,5 +1,5 @@
 import type { Budget } from '../contract/config.ts';
-import type { Limited, LimitReached } from '../contract/limits.ts';
+import { type Limited, type LimitReached, noticePercents } from '../contract/limits.ts';
 import type { Amounts } from '../store/sqlite/usage-history.ts';
 import type { Account } from './account.ts';
 
@@ -9,14 +9,14 @@ interface Watched {
   /** The start of the period. */
   startMs: number;
   /** The level reported last; null until it is known what was spent before. */
-  percent: 0 | LimitReached['percent'] | null;
+  percent: number | null;
   /** The usage of requests that ended before that was known. */
   early: number;
 }
 
 /**
- * Reports when a budget of an account reaches 80 and 100 percent, once in each period, but not a level reached before the
- * start.
+ * Reports when a budget of an account reaches the percentages that it names, once in each period, but not one reached
+ * before the start.
  */
 export class BudgetWatch {
   readonly #account: Account;
@@ -60,10 +60,10 @@ export class BudgetWatch {
     if (watched.percent === null) {
       watched.early += added;
       // A level reached before the start is not reported.
-      if (isKnown) watched.percent = percentOf((used - watched.early) / budget.amount);
+      if (isKnown) watched.percent = percentOf(budget, used - watched.early);
     }
     const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
-    return { watched, percent: percentOf(used / budget.amount), used, resetsAt };
+    return { watched, percent: percentOf(budget, used), used, resetsAt };
   }
 
   #watchedOf(budget: Budget, startMs: number): Watched {
@@ -78,7 +78,12 @@ export class BudgetWatch {
 
 /** The budgets of which notices are sent: of those that differ only in what happens then, one. */
 export function announcedBudgets({ budgets }: Limited['limits']): Budget[] {
-  return budgets.filter((budget, index) => budgets.findIndex((each) => isSame(each, budget)) === index);
+  return budgets
+    .filter((budget, index) => budgets.findIndex((each) => isSame(each, budget)) === index)
+    .map((budget) => {
+      const all = budgets.filter((each) => isSame(each, budget));
+      return all.length === 1 ? budget : { ...budget, notifyAt: all.flatMap(noticePercents) };
+    });
 }
 
 function isSame(one: Budget, other: Budget): boolean {
@@ -87,9 +92,9 @@ function isSame(one: Budget, other: Budget): boolean {
 
 const roundingShare = 1e-9;
 
-/** The level that a share of a budget has reached. */
-export function percentOf(share: number): 0 | LimitReached['percent'] {
+/** The highest percentage to be reported that the amount used has reached; 0 if none. */
+export function percentOf(budget: Budget, used: number): number {
   // An amount that was added and taken off again may miss a level by its last digits.
-  if (share >= 1 - roundingShare) return 100;
-  return share >= 0.8 - roundingShare ? 80 : 0;
+  const share = used / budget.amount + roundingShare;
+  return noticePercents(budget).findLast((percent) => share >= percent / 100) ?? 0;
 }

@@ -125,7 +125,7 @@ export class LocalLimiter implements Limiter {
   }
 
   meters(limited: Limited): LimitMeter[] {
-    return metersOf(this.account(limited), limited.limits, this.#ports.clocks);
+    return metersOf(this.account(limited), limited, this.#ports.clocks);
   }
 
   refresh(): void {}

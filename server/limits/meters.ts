@@ -1,7 +1,9 @@
 /** Evaluates limits against an account: the usage of each, and which one blocks a request. */
 import type { Period } from '../contract/calendar.ts';
 import type { Budget, Limits } from '../contract/config.ts';
-import type { LimitMeter } from '../contract/limits.ts';
+import type { Limited, LimitMeter } from '../contract/limits.ts';
+import { paceOf } from '../contract/pace.ts';
+import { minuteMs } from '../contract/units.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';
 import type { Clocks, Estimate } from './account.ts';
 
@@ -74,8 +76,21 @@ function roomOf(account: Counted, { unit, amount, per }: Budget): Room {
   return { remaining: amount - account.spent(per).spent[unit], reserved: account.reserved.most[unit] };
 }
 
-export function metersOf(account: Counted, limits: Limits, clocks: Clocks): LimitMeter[] {
-  return [...rateMeters(account, limits, clocks), ...limits.budgets.map((budget) => budgetMeter(account, budget))];
+export function metersOf(
+  account: Counted,
+  { limits, sinceMs }: Pick<Limited, 'limits' | 'sinceMs'>,
+  clocks: Clocks,
+): LimitMeter[] {
+  // By the minute, so that a meter whose use stays the same is not told anew all the time.
+  const nowMs = Math.floor(clocks.wallMs() / minuteMs) * minuteMs;
+  const paced = limits.budgets.map((budget): LimitMeter => {
+    const { period, spent } = account.spent(budget.per);
+    const startMs = Math.max(period.startMs, sinceMs);
+    const { amount, unit } = budget;
+    const pace = paceOf({ used: spent[unit], amount, startMs, endMs: period.endMs, nowMs });
+    return { ...budgetMeter(account, budget), pace };
+  });
+  return [...rateMeters(account, limits, clocks), ...paced];
 }
 
 function budgetMeter(account: Counted, budget: Budget): LimitMeter {
@@ -87,6 +102,7 @@ function budgetMeter(account: Counted, budget: Budget): LimitMeter {
     amount: budget.amount,
     used: budget.unit === 'usd' ? spent.usd + likely.usd : spent.tokens + likely.tokens,
     unpriced: budget.unit === 'usd' ? spent.unpriced : 0,
+    pace: null,
     resetsAt: Number.isFinite(period.endMs) ? period.endMs : null,
   };
 }
@@ -101,11 +117,19 @@ export function rateMeters(account: Counted, limits: Limits, { wallMs, steadyMs 
     if (amount === undefined) continue;
     const window = account[kind];
     const resetsAt = Math.round(wallMs() + window.emptyInMs(steady));
-    meters.push({ kind, budget: null, amount, used: window.sum(steady), unpriced: 0, resetsAt });
+    meters.push({ kind, budget: null, amount, used: window.sum(steady), unpriced: 0, pace: null, resetsAt });
   }
   const { concurrent: amount } = limits;
   if (amount !== undefined)
-    meters.push({ kind: 'concurrent', budget: null, amount, used: account.running, unpriced: 0, resetsAt: null });
+    meters.push({
+      kind: 'concurrent',
+      budget: null,
+      amount,
+      used: account.running,
+      unpriced: 0,
+      pace: null,
+      resetsAt: null,
+    });
   return meters;
 }
 

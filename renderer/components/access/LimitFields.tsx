@@ -1,8 +1,9 @@
-import { Button, NativeSelect, NumberInput, SimpleGrid } from '@mantine/core';
+import { Button, NativeSelect, NumberInput, SimpleGrid, TagsInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
 import { useSearch } from 'wouter';
 import type { Budget, Limits } from '../../../server/contract/config.ts';
+import { noticePercents } from '../../../server/contract/limits.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { IconAction } from '../buttons/IconAction.tsx';
 import classes from './LimitFields.module.css';
@@ -15,6 +16,7 @@ interface LimitFieldsProps {
 
 const none: Limits = { budgets: [] };
 const mostBudgets = 16;
+const mostPercents = 8;
 
 /** Limits of a key or group. */
 export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
@@ -138,9 +140,24 @@ function BudgetRow({ number, budget, isAsked, onChange, onRemove }: BudgetRowPro
         texts={names}
         onChange={(hardness) => onChange({ ...budget, hard: hardness === 'hard' })}
       />
+      <TagsInput
+        className={classes.notifyAt}
+        aria-label={names.notifyAt(number)}
+        placeholder={names.notifyAtText}
+        maxTags={mostPercents}
+        value={noticePercents(budget).map(String)}
+        onChange={(texts) => onChange({ ...budget, notifyAt: percentsIn(texts) })}
+      />
       <IconAction label={names.removeBudget(number)} icon={<IconTrash size={18} />} onClick={onRemove} />
     </div>
   );
+}
+
+/** What is no percentage is not taken. */
+function percentsIn(texts: readonly string[]): number[] {
+  return texts
+    .map((text) => Number(text.replace(/\s*%$/, '')))
+    .filter((percent) => Number.isInteger(percent) && percent >= 1 && percent <= 100);
 }
 
 interface ChoiceProps<Value extends string> {

@@ -50,7 +50,7 @@ function Meter({ meter }: { meter: LimitMeter }) {
   const localization = useLocalization();
   const now = useNow((at) => Math.floor(at / 60_000) * 60_000);
   const { messages, formats } = localization;
-  const { used, amount, budget, resetsAt } = meter;
+  const { used, amount, budget, resetsAt, pace } = meter;
   const label = describeLimit(meter, localization);
   const text = describeUsed(meter, localization);
   return (
@@ -63,6 +63,13 @@ function Meter({ meter }: { meter: LimitMeter }) {
         </span>
       </div>
       <ShareMeter label={label} text={text} share={used / amount} />
+      {budget && pace && (
+        <p className={classes.pace}>
+          {pace.spentAt === null
+            ? messages.limits.comesTo(amountOf(budget.unit, roundedTo(budget.unit, pace.expected), localization))
+            : messages.limits.spentBy(formats.moment(pace.spentAt, now))}
+        </p>
+      )}
     </>
   );
 }
@@ -72,6 +79,11 @@ export function describeLimit({ kind, budget, amount }: LimitMeter, { messages, 
   const { meters, budgetPer, budget: name } = messages.limits;
   if (kind !== 'budget' || !budget) return kind === 'budget' ? name : meters[kind];
   return budgetPer[budget.per](amountOf(budget.unit, amount, { messages, formats }));
+}
+
+/** A guess needs no fractions of a token or cent. */
+function roundedTo(unit: 'usd' | 'tokens', amount: number): number {
+  return unit === 'usd' ? Math.round(amount * 100) / 100 : Math.round(amount);
 }
 
 /** The amount of a budget is already part of its name. */

@@ -1,5 +1,6 @@
 import { Skeleton, UnstyledButton } from '@mantine/core';
 import { Link } from 'wouter';
+import type { MonthForecast } from '../../../server/contract/pace.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { UsageAnswers } from './load-usage.ts';
 import classes from './MetricTiles.module.css';
@@ -54,9 +55,10 @@ const allMetrics: readonly Metric[] = ['requests', 'tokens', 'cost', 'errors', '
 
 const unloaded = (metric: Metric): Tile => ({ metric, value: '', details: [] });
 
-function tilesOf(answers: UsageAnswers, { messages, formats }: Localization): Tile[] {
+function tilesOf(answers: UsageAnswers, localization: Localization): Tile[] {
+  const { messages, formats } = localization;
   const names = messages.overview;
-  const { firstByte, grid, total } = answers;
+  const { firstByte, grid, month, total } = answers;
   const since = grid.sinceMs;
   const all = requestsAddress({ since });
   const sum = sumOf(total);
@@ -75,6 +77,9 @@ function tilesOf(answers: UsageAnswers, { messages, formats }: Localization): Ti
         ]
       : []),
   ];
+  const monthDetails = month
+    ? [{ text: monthText(month, localization), href: requestsAddress({ since: month.sinceMs }) }]
+    : [];
   const tokens = names.tokensDetail(formats.compact(sum.inputTokens), formats.compact(sum.outputTokens));
   return [
     { metric: 'requests', value: formats.number(sum.requests), details: [{ text: names.showRequests, href: all }] },
@@ -86,7 +91,10 @@ function tilesOf(answers: UsageAnswers, { messages, formats }: Localization): Ti
     {
       metric: 'cost',
       value: costUsd === null ? unknown : formats.dollars(costUsd),
-      details: unpricedRequests > 0 ? [{ text: names.unpriced(formats.number(unpricedRequests)), href: all }] : [],
+      details: [
+        ...monthDetails,
+        ...(unpricedRequests > 0 ? [{ text: names.unpriced(formats.number(unpricedRequests)), href: all }] : []),
+      ],
     },
     { metric: 'errors', value: rate === null ? unknown : formats.percent(rate), details: failures },
     {
@@ -96,4 +104,14 @@ function tilesOf(answers: UsageAnswers, { messages, formats }: Localization): Ti
         firstByte.p95Ms === null ? [] : [{ text: names.p95Detail(formats.duration(firstByte.p95Ms)), href: all }],
     },
   ];
+}
+
+function monthText(
+  { costUsd, expectedUsd }: MonthForecast,
+  { messages: { overview: names }, formats }: Localization,
+): string {
+  const soFar = formats.dollars(costUsd);
+  return expectedUsd === null
+    ? names.month(soFar)
+    : names.monthForecast(soFar, formats.dollars(Math.round(expectedUsd * 100) / 100));
 }

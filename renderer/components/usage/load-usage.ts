@@ -1,6 +1,7 @@
 /** All figures of the overview for a range, queried together so that they agree. */
 
-import { localCalendar } from '../../../server/contract/calendar.ts';
+import { localCalendar, localZone } from '../../../server/contract/calendar.ts';
+import { forecastMonth, type MonthForecast, monthSoFar } from '../../../server/contract/pace.ts';
 import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
 import { dayMs } from '../../../server/contract/units.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';
@@ -25,6 +26,8 @@ export interface UsageAnswers extends Omit<UsageQuestion, 'range'> {
   leaders: (string | null)[];
   leaderSteps: QueryResults['usage-over-time'];
   firstByte: QueryResults['first-byte-times'];
+  /** What this month has cost, and comes to; null if nothing is known to have cost anything. */
+  month: (MonthForecast & { sinceMs: number }) | null;
   /** Of the leaders, if the metric is the first byte. */
   firstByteByName: QueryResults['first-byte-times']['named'];
 }
@@ -42,11 +45,14 @@ export async function loadUsage(query: Query, question: UsageQuestion, nowMs: nu
   const range = question.range ?? (await findRange(query, nowMs));
   const grid = gridOf(range, nowMs);
   const { sinceMs, untilMs } = grid;
-  const [byName, total, firstByte] = await Promise.all([
+  const monthRange = monthSoFar(nowMs);
+  const [byName, total, firstByte, monthDays] = await Promise.all([
     query<'usage'>({ type: 'usage', by, sinceMs, untilMs }),
     query<'usage-over-time'>({ type: 'usage-over-time', by: 'day', ...grid }),
     query<'first-byte-times'>({ type: 'first-byte-times', ...grid }),
+    query<'usage'>({ type: 'usage', by: 'day', zone: localZone(), ...monthRange }),
   ]);
+  const forecast = forecastMonth(monthDays, nowMs);
   const leaders = leadersOf(byName, countedOf(metric), maxSeries).map(({ name }) => name);
   const names = leaders.map((name) => name ?? '');
   const isFirstByte = metric === 'firstByte' && names.length > 0;
@@ -64,6 +70,7 @@ export async function loadUsage(query: Query, question: UsageQuestion, nowMs: nu
     leaders,
     leaderSteps,
     firstByte,
+    month: forecast && { ...forecast, sinceMs: monthRange.sinceMs },
     firstByteByName: byLeader?.named ?? [],
   };
 }

@@ -42,6 +42,10 @@ export const limits = {
   },
   spent: (amount: string) => `${amount} used`,
   used: (used: string, amount: string) => `${used} of ${amount}`,
+  spentBy: (moment: string) => `At this pace spent ${moment}`,
+  comesTo: (amount: string) => `At this pace ${amount} by the end`,
+  notifyAt: (number: number) => `Percentages at which budget ${number} is reported`,
+  notifyAtText: 'reported at %',
   opens: (moment: string) => `resets ${moment}`,
   usage: (requests: number, count: string, tokens: string, cost: string) =>
     `${count} ${requests === 1 ? 'request' : 'requests'}, ${counted(tokens, 'token')}, ${cost}`,

@@ -26,6 +26,8 @@ export const live = {
 };
 
 export const overview = {
+  month: (cost: string) => `${cost} this month`,
+  monthForecast: (cost: string, expected: string) => `${cost} this month, at this pace ${expected} by its end`,
   range: 'Time',
   ranges: { hour: '1 h', sixHours: '6 h', day: '24 h', week: '7 days', month: '30 days', quarter: '90 days' },
   usage: 'Usage',

@@ -25,6 +25,8 @@ export const live: typeof english.live = {
 };
 
 export const overview: typeof english.overview = {
+  month: (cost) => `本月 ${cost}`,
+  monthForecast: (cost, expected) => `本月 ${cost}，按此速度月底约 ${expected}`,
   range: '时间',
   ranges: { hour: '1 小时', sixHours: '6 小时', day: '24 小时', week: '7 天', month: '30 天', quarter: '90 天' },
   usage: '用量',

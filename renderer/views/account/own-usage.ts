@@ -38,6 +38,6 @@ export function answersOf({ range, grid, steps }: OwnUsage, metric: CountedMetri
     ...{ range, grid, by: 'model', metric, byName, leaderSteps: steps },
     total: [...ofTimes].map(([startMs, ofStep]) => ({ startMs, name: null, ...sumOf(ofStep) })),
     leaders: leadersOf(byName, metric, maxSeries).map(({ name }) => name),
-    ...{ firstByte: noTimes, firstByteByName: [] },
+    ...{ firstByte: noTimes, firstByteByName: [], month: null },
   };
 }

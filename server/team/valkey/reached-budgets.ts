@@ -4,7 +4,7 @@ import type { Counted } from '../../limits/meters.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 
 /**
- * Reports the budgets that have reached 80 or 100 percent with the amount just added, which only one of all replicas
+ * Reports the budgets that have reached a percentage that they name with the amount just added, which only one of all replicas
  * adds.
  */
 export function reportReached(
@@ -16,8 +16,8 @@ export function reportReached(
   for (const budget of announcedBudgets(limits)) {
     const { period, spent } = counted.spent(budget.per);
     const used = spent[budget.unit];
-    const percent = percentOf(used / budget.amount);
-    if (percent === 0 || percent <= percentOf((used - added[budget.unit]) / budget.amount)) continue;
+    const percent = percentOf(budget, used);
+    if (percent === 0 || percent <= percentOf(budget, used - added[budget.unit])) continue;
     const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
     onReached({ scope, id, name, budget, percent, used, resetsAt });
   }

@@ -146,7 +146,7 @@ export class ReplicaLimiter implements Limiter {
     subject.shownAtMs = clocks.steadyMs();
     this.#shownSubjects.add(subject);
     const reply = connection.isUp ? subject.lastReply : null;
-    return metersOf(reply ?? local.account(limited), limited.limits, clocks);
+    return metersOf(reply ?? local.account(limited), limited, clocks);
   }
 
   async refresh(limitedBy: readonly Limited[]): Promise<void> {

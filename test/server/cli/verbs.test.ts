@@ -150,7 +150,7 @@ describe.each([
     }
     expect(statuses).toEqual([200, 200, 429]);
     const { stdout } = await run('usage --limits');
-    expect(stdout).toMatch(/^OF +ID +LIMIT +USED +RESETS\nkey +laptop +2 requests per minute +2 +\d{4}-/);
+    expect(stdout).toMatch(/^OF +ID +LIMIT +USED +RESETS +AT THIS PACE\nkey +laptop +2 requests per minute +2 +\d{4}-/);
     expect(stdout).toMatch(/^key +laptop +\$5 per day +\$0\.0000/m);
     expect(stdout).toMatch(/^group +default +9 at the same time +0/m);
     await ask('key limit laptop none');

@@ -1,5 +1,6 @@
 /** Which requests are admitted and what remains, with clocks and a ledger that the test controls. */
 import { describe, expect, test } from 'vitest';
+import { localCalendar } from '../../../server/contract/calendar.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { hourMs } from '../../../server/contract/units.ts';
 import { fakeLimiter } from './fake-limiter.ts';
@@ -52,6 +53,35 @@ describe('a budget', () => {
     spend(fake, subject, 9);
     expect(fake.told.map(({ percent }) => percent)).toEqual([80, 100, 80]);
     expect(fake.told.at(-1)).toMatchObject({ scope: 'key', id: 'k', resetsAt: Date.parse('2026-11-21T23:00:00Z') });
+  });
+
+  test('is told at the percentages that it names, and at those of all budgets that are the same one', () => {
+    const fake = fakeLimiter();
+    const named = (notifyAt: number[], hard = false) => ({
+      ...budget(0.1, 'day', { hard }).limits.budgets[0],
+      notifyAt,
+    });
+    const subject = budget(0.1, 'day', { hard: false });
+    const both = { ...subject, limits: { budgets: [named([50, 90]), named([50, 30])] } } as typeof subject;
+    expect(spend(fake, both, 12)).toBe(12);
+    expect(fake.told.map(({ percent }) => percent)).toEqual([30, 50, 90]);
+    const silent = { ...subject, id: 'silent', limits: { budgets: [named([])] } } as typeof subject;
+    spend(fake, silent, 12);
+    expect(fake.told).toHaveLength(3);
+  });
+
+  test('tells its pace from when it could first be used', () => {
+    const fake = fakeLimiter();
+    const subject = budget(0.1, 'week', { hard: false });
+    const { startMs } = localCalendar().periodOf('week', fake.clock.wallMs);
+    fake.pass(startMs + 8 * dayMs - fake.clock.wallMs);
+    spend(fake, subject, 2);
+    const [meter] = fake.limiter.meters(subject);
+    expect(meter?.pace?.expected).toBeCloseTo(0.14);
+    expect(meter?.pace?.spentAt).toBe(startMs + 12 * dayMs);
+    const young = { ...subject, sinceMs: fake.clock.wallMs - dayMs / 2 };
+    fake.restart();
+    expect(fake.limiter.meters(young)[0]?.pace?.spentAt).toBe(startMs + 10 * dayMs);
   });
 
   test('of a removed key is told anew for the next key of its id', () => {

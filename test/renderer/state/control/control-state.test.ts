@@ -34,7 +34,15 @@ describe('the window’s state', () => {
 
   it('takes over how much of limits is used, and leaves keys without limits as they are', () => {
     const first = snapshot({ keys: [key('k1'), key('k2')] });
-    const meter = { kind: 'requests', budget: null, amount: 5, used: 3, unpriced: 0, resetsAt: null } as const;
+    const meter = {
+      kind: 'requests',
+      budget: null,
+      amount: 5,
+      used: 3,
+      unpriced: 0,
+      pace: null,
+      resetsAt: null,
+    } as const;
     const state = stateAfter(first);
     const next = withEvent(state, { type: 'limit-use', keys: { k1: [meter] }, groups: {} });
     expect(next.views?.keys).toEqual([{ ...key('k1'), limitUse: [meter] }, key('k2')]);

@@ -90,7 +90,7 @@ describe('what needs attention', () => {
     const lost = { status: { ...status(1), ledger } };
     expect(kinds(lost)).toEqual(['ledger-replaced']);
     const budget = { unit: 'usd', amount: 10, per: 'day', hard: true } as const;
-    const meter = { kind: 'budget', budget, amount: 10, used: 0, unpriced: 0, resetsAt: null } as const;
+    const meter = { kind: 'budget', budget, amount: 10, used: 0, unpriced: 0, pace: null, resetsAt: null } as const;
     expect(kinds({ ...lost, keys: [{ ...key('k1'), limitUse: [meter] }] })).toEqual([
       'budgets-lost',
       'ledger-replaced',
@@ -103,17 +103,19 @@ describe('what needs attention', () => {
     expect(kinds({ refusals })).toEqual(['refused', 'refused']);
   });
 
-  it.each<[string, [string, boolean][], { used: number; hard: boolean; unpriced?: number }]>([
+  it.each<[string, [string, boolean][], { used: number; hard: boolean; unpriced?: number; notifyAt?: number[] }]>([
     ['is nearly spent', [['key-budget', false]], { used: 8, hard: true }],
     ['is spent and refuses', [['key-budget', true]], { used: 10, hard: true }],
     ['is spent and only tells', [['key-budget', false]], { used: 12, hard: false }],
     ['has enough left', [], { used: 7.9, hard: true }],
+    ['has reached the percentage that it names', [['key-budget', false]], { used: 5, hard: true, notifyAt: [90, 50] }],
+    ['names a later percentage', [], { used: 8, hard: true, notifyAt: [90] }],
     ['does not see what some requests cost', [['key-unpriced', false]], { used: 0, hard: true, unpriced: 2 }],
-  ])('is said of a budget that %s', (_, expected, { used, hard, unpriced = 0 }) => {
-    const budget = { unit: 'usd', amount: 10, per: 'day', hard } as const;
+  ])('is said of a budget that %s', (_, expected, { used, hard, unpriced = 0, notifyAt }) => {
+    const budget = { unit: 'usd' as const, amount: 10, per: 'day' as const, hard, ...(notifyAt && { notifyAt }) };
     const limitUse = [
-      { kind: 'requests', budget: null, amount: 1, used: 1, unpriced: 0, resetsAt: null } as const,
-      { kind: 'budget', budget, amount: 10, used, unpriced, resetsAt: null } as const,
+      { kind: 'requests', budget: null, amount: 1, used: 1, unpriced: 0, pace: null, resetsAt: null } as const,
+      { kind: 'budget', budget, amount: 10, used, unpriced, pace: null, resetsAt: null } as const,
     ];
     expect(concerns({ keys: [{ ...key('k1'), limitUse }] }).map(({ kind, isBad }) => [kind, isBad])).toEqual(expected);
   });
