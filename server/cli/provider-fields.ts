@@ -15,6 +15,7 @@ export interface ProviderFieldOptions {
   models?: string[];
   header?: Record<string, string>;
   proxy?: string;
+  certificate?: string;
   serves?: string[];
   apiVersion?: string;
   context?: number;
@@ -37,6 +38,10 @@ export function addProviderFields(command: Command): Command {
     )
     .option('--header <header>', '"Name: value", sent with every request; may be repeated; no secrets', collectHeader)
     .option('--proxy <url>', 'system (default), direct, or the URL of a proxy')
+    .option(
+      '--certificate <sha256>',
+      'trust only the certificate with this fingerprint (AB:CD:…), whoever issued it; "usual" for those of trusted authorities',
+    )
     .option('--serves <apis>', 'chat, responses, or "chat,responses" (default: as known for the service)', collectList)
     .option('--api-version <version>', 'the api-version of Azure')
     .option('--context <tokens>', 'the context window of its models, unless its model list has it', parseTokens)
@@ -57,7 +62,8 @@ export function addProviderFields(command: Command): Command {
 
 /** The given properties in the form that commands expect. */
 export function providerFields(options: ProviderFieldOptions): ProviderFields {
-  const { url, name, dialect, models, header, proxy, serves, apiVersion, context, free, askUsage, timeouts } = options;
+  const { url, name, dialect, models, header, proxy, certificate } = options;
+  const { serves, apiVersion, context, free, askUsage, timeouts } = options;
   return {
     ...(url && { baseUrl: url }),
     ...(name && { name }),
@@ -65,6 +71,7 @@ export function providerFields(options: ProviderFieldOptions): ProviderFields {
     ...(models && { models: models.length === 1 && models[0] === 'discover' ? 'discover' : models }),
     ...(header && { headers: header }),
     ...(proxy && { proxy }),
+    ...(certificate && { certificate: certificate === 'usual' ? null : certificate.toUpperCase() }),
     ...(serves && { serves: serves.map(servedApi) }),
     ...(apiVersion && { apiVersion }),
     ...(context && { contextTokens: context }),

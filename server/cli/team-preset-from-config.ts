@@ -15,7 +15,7 @@ import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-prese
 
 interface PresetFromConfig {
   preset: TeamPreset;
-  /** Settings that differ from their defaults but are not handed out. */
+  /** Settings that differ from their defaults but are not handed out. What the first steps have asked is none that anyone would miss. */
   leftOut: SettingPath[];
 }
 
@@ -43,7 +43,7 @@ export function presetFrom(
   const parsed = writtenTeamPresetSchema.safeParse({
     teamPreset: 1,
     ...names,
-    providers: config.providers.map(({ joined: _, ...provider }) => ({
+    providers: config.providers.map(({ joined: _, certificate: __, ...provider }) => ({
       ...provider,
       credentials: provider.credentials.map(({ id, label }) => ({ id, ...(label !== undefined && { label }) })),
     })),
@@ -51,7 +51,8 @@ export function presetFrom(
     groups: config.groups.map(({ cassette: _, ...group }) => group),
     ...(Object.keys(settings).length > 0 && { settings }),
   });
-  if (parsed.success) return { preset: parsed.data, leftOut: changed.filter((path) => !isHandedOut(path)) };
+  const leftOut = changed.filter((path) => !isHandedOut(path) && path !== 'guide' && path !== 'capture.recent');
+  if (parsed.success) return { preset: parsed.data, leftOut };
   const reason = summarizeProblems(problemsOf(parsed.error));
   throw new GatewayError('invalid_value', `This configuration cannot be handed out: ${reason}.`);
 }

@@ -75,6 +75,11 @@ export const contextTokensSchema = z.number().int().positive().max(1_000_000_000
 /** Requests of other APIs are translated into the first one. */
 export const servesSchema = z.array(conversationApiSchema).min(1).max(2);
 
+/** A SHA-256 fingerprint as OpenSSL and browsers write it. */
+export const certificateSchema = z
+  .string()
+  .regex(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/, 'not a SHA-256 fingerprint in the form AB:CD:…');
+
 export const providerSchema = z.strictObject({
   id: idSchema.describe('Names it in commands, aliases and groups, and before the `/` of `provider/model`.'),
   name: z.string().min(1).max(200).optional().describe('The name that people see.'),
@@ -100,6 +105,11 @@ export const providerSchema = z.strictObject({
     .union([z.enum(['system', 'direct']), z.url({ protocol: /^https?$/ })])
     .default('system')
     .describe("`system`: as set by HTTPS_PROXY, HTTP_PROXY and NO_PROXY. `direct`: none. Otherwise the proxy's URL."),
+  certificate: certificateSchema
+    .optional()
+    .describe(
+      'The SHA-256 fingerprint of the certificate that is trusted for this provider alone, whoever issued it and for whichever name: `AB:CD:…`. Any other is then refused. Not for the addresses of known services.',
+    ),
   apiVersion: z.string().max(64).optional().describe("Azure's `api-version` query parameter."),
   contextTokens: contextTokensSchema
     .optional()

@@ -49,6 +49,8 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'leads-back': ({ host }) => `${host} 就是 Sluice 自身：请求会循环。请填写该服务自己的地址。`,
   'password-in-base-url': () => 'Base URL 含有密码。请去掉它，并作为凭据添加。',
   'query-in-base-url': () => 'Base URL 不能带查询或片段；Azure 的 api-version 有单独的字段。',
+  'certificate-of-vendor': ({ host }) =>
+    `${host} 属于已知服务，其证书必须由受信任的机构签发：其他证书来自别人。如果是公司代理出示的证书，请将其签发机构加入 settings.extraCaFiles。`,
   'password-in-proxy': () => '代理的 URL 含有密码。请为 Sluice 设置 HTTPS_PROXY，并选择“跟随系统”。',
   'secret-in-header': ({ header }) => `请求头“${header}”会以明文保存在配置中，请将其作为凭据添加。`,
   'provider-in-use': ({ provider, aliases }) => `服务商“${provider}”正被别名使用：${aliases}。请先更改或移除它们。`,

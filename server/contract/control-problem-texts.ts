@@ -48,6 +48,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'leads-back': ({ host }) => `${host} is Sluice itself: requests would loop. Give the service's own address.`,
   'password-in-base-url': () => 'The base URL contains a password. Leave it out and add it as a credential.',
   'query-in-base-url': () => 'The base URL must not have a query or a fragment; Azure’s api-version has its own field.',
+  'certificate-of-vendor': ({ host }) =>
+    `${host} belongs to a known service, whose certificate must be that of a trusted authority: another one is somebody else’s. If a company’s proxy shows its own, add its authority to settings.extraCaFiles.`,
   'password-in-proxy': () => 'The proxy’s URL contains a password. Set HTTPS_PROXY for Sluice and use "system".',
   'secret-in-header': ({ header }) =>
     `The header "${header}" would be stored in plain text in the configuration: add it as a credential.`,

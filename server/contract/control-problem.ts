@@ -39,6 +39,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'password-in-base-url': object;
   'query-in-base-url': object;
   'password-in-proxy': object;
+  'certificate-of-vendor': { host: string };
   'secret-in-header': { header: string };
   'provider-in-use': { provider: string; aliases: string };
   'group-in-use': { group: string; keys: string };

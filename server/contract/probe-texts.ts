@@ -54,6 +54,8 @@ export const remedyTexts: TextsOf<ProbeRemedies> = {
   'check-clock': () => 'Check this machine’s clock. If it is right, the service has to renew its certificate.',
   'add-authority': () =>
     'If you trust the issuer (a company’s proxy, your own server), add its certificate to settings.extraCaFiles.',
+  'check-certificate': () =>
+    'Somebody has renewed it, or answers in its place. Compare the fingerprint with the one that the service’s owner names, and trust the new certificate only if they are equal.',
   'use-http': () => 'Check whether the service speaks https on this port; if not, use http in the base URL.',
   'check-port': () => 'There is no HTTP API on this port. Check the port and scheme of the base URL.',
   'wait-for-answer': () => 'It accepts connections but does not answer. It may be overloaded or still loading a model.',

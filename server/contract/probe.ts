@@ -62,6 +62,7 @@ export interface ProbeRemedies {
   'check-clock': object;
   'add-authority': object;
   'use-http': object;
+  'check-certificate': object;
   'check-port': object;
   'wait-for-answer': object;
   'check-service': { host: string; port: string };
@@ -94,6 +95,13 @@ export interface ProbeStep {
   advice: string | null;
 }
 
+export interface ProbeCertificate {
+  /** Null if it names none. */
+  issuer: string | null;
+  /** SHA-256, as `certificate` of a provider takes it. */
+  fingerprint: string;
+}
+
 export interface ProbeReport {
   provider: string;
   ok: boolean;
@@ -110,6 +118,8 @@ export interface ProbeReport {
    * listed.
    */
   call: { model: string; elapsedMs: number } | null;
+  /** What it showed and was not accepted, if a person may trust it for this provider; null otherwise. */
+  certificate: ProbeCertificate | null;
   /** The provider's own description of the failure, without secrets; null if there is none, or nothing failed. */
   said: string | null;
   elapsedMs: number;

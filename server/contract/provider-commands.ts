@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { cleanBaseUrl } from './base-url.ts';
 import { displayName, expectedRevision, secretValue } from './command-fields.ts';
 import {
+  certificateSchema,
   contextTokensSchema,
   credentialSchema,
   type DialectId,
@@ -33,6 +34,7 @@ const providerChangesSchema = z
     models: providerShape.models.unwrap(),
     timeouts: providerShape.timeouts.unwrap(),
     proxy: providerShape.proxy.unwrap(),
+    certificate: certificateSchema.nullable(),
     apiVersion: z.string().max(64).nullable(),
     contextTokens: contextTokensSchema.nullable(),
     askUsage: z.boolean(),

@@ -58,6 +58,8 @@ export interface ProviderView {
   models: 'discover' | string[];
   timeouts: ProviderConfig['timeouts'];
   proxy: string;
+  /** The fingerprint of the one certificate that is trusted for it; null: those of trusted authorities. */
+  certificate: string | null;
   apiVersion: string | null;
   /** As configured. */
   contextTokens: number | null;

@@ -46,7 +46,9 @@ const presetShape = z.strictObject({
   version: z.string().min(1).max(50).optional(),
   providers: z
     .array(
-      providerSchema.omit({ joined: true }).extend({ credentials: z.array(credentialSlotSchema).max(20).default([]) }),
+      providerSchema
+        .omit({ joined: true, certificate: true })
+        .extend({ credentials: z.array(credentialSlotSchema).max(20).default([]) }),
     )
     .max(100)
     .default([]),

@@ -172,3 +172,16 @@ export const presets: readonly Preset[] = [
     hint: 'Any service that speaks the OpenAI API. Use the base URL that its documentation gives for OpenAI clients; most end in /v1.',
   },
 ];
+
+/** The domains of the services with presets: `openai.com`, `googleapis.com` … */
+const vendorDomains = new Set(
+  presets
+    .filter(({ isLocal }) => !isLocal)
+    .map(({ baseUrl }) => /^https:\/\/([^/:]+)/.exec(baseUrl)?.[1]?.split('.').slice(-2).join('.') ?? '')
+    .filter((domain) => domain.includes('.') && !domain.includes('{')),
+);
+
+/** Whether a host is in the domain of a known service, which has certificates of public authorities. */
+export function isVendorHost(hostname: string): boolean {
+  return vendorDomains.has(hostname.toLowerCase().replace(/\.$/, '').split('.').slice(-2).join('.'));
+}

@@ -6,7 +6,7 @@
 import { isIP } from 'node:net';
 import { cleanBaseUrl } from '../contract/base-url.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
+import type { ProbeCertificate, ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
 import { ResponseTooLong } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
@@ -15,6 +15,7 @@ import { judgeTrial, type NoTrial, type Trial } from './judge-trial.ts';
 import { lacksResponses } from './lacks-responses.ts';
 import { fetchModelList, fetchModelPage, tooLong } from './list-models.ts';
 import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
+import { isVendorHost } from './presets.ts';
 import { ProbeSteps } from './probe-steps.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
 
@@ -60,6 +61,7 @@ export async function probeProvider(provider: Upstream, options: ProbeOptions): 
     provider: provider.id,
     ...steps.report(),
     modelCount,
+    certificate: outcome instanceof TransportError ? trustable(outcome, provider) : null,
     lacksResponses: isOpen && (await lacksResponses(provider, transport)),
     ...callResult(trial, upstreamMessage),
     elapsedMs: Math.round(performance.now() - startedMs),
@@ -195,7 +197,13 @@ function remedyFor(error: TransportError, origin: string, isSilent: boolean): Pr
   }
 }
 
+/** A known service's is never, because whoever shows another one is not that service. */
+function trustable({ certificate }: TransportError, { endpoint }: Upstream): ProbeCertificate | null {
+  return certificate && !isVendorHost(new URL(endpoint.origin).hostname) ? certificate : null;
+}
+
 function tlsRemedy(message: string): ProbeRemedy {
+  if (/another certificate than/.test(message)) return { code: 'check-certificate' };
   if (/altnames/.test(message)) return { code: 'use-name-of-certificate' };
   if (/expired|not yet valid/.test(message)) return { code: 'check-clock' };
   return { code: /self.signed|issuer|verify/i.test(message) ? 'add-authority' : 'use-http' };

@@ -21,6 +21,8 @@ export interface Upstream {
   headers: Record<string, string>;
   timeouts: Timeouts;
   proxy: string;
+  /** The fingerprint of the one certificate that is trusted for it; null: those of trusted authorities. */
+  certificate: string | null;
   /** Which of OpenAI's conversation wires it serves, preferred first; null if unknown. */
   servedWires: readonly string[] | null;
   /** Whether its models are discovered. */
@@ -67,5 +69,6 @@ export function modelListRequest(upstream: Upstream, page = upstream.dialect.mod
     body: null,
     timeouts: { connectMs, firstByteMs: listMs, idleMs: listMs, totalMs: connectMs + listMs },
     proxy: upstream.proxy,
+    certificate: upstream.certificate,
   };
 }

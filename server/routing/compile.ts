@@ -4,6 +4,7 @@ import { defaultTimeouts } from '../contract/policy.ts';
 import { chatFlavourOf } from '../providers/chat-flavours.ts';
 import { dialects } from '../providers/dialects.ts';
 import { prefillOf } from '../providers/prefill.ts';
+import { isVendorHost } from '../providers/presets.ts';
 import { servedWires } from '../providers/served-wires.ts';
 import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
@@ -81,6 +82,7 @@ export function compileProvider(
     chatFlavourOf: chatFlavourOf(provider),
     configuredAs: JSON.stringify(provider),
     proxy: provider.proxy,
+    certificate: provider.certificate ?? null,
     askUsage: provider.askUsage,
     servedWires: servedWires(provider),
     contextTokens: provider.contextTokens ?? null,
@@ -118,6 +120,7 @@ function whyUnusable(
 ): string | null {
   if (!provider.enabled) return 'it is switched off';
   if (isOwnAddress(url, ownAddresses)) return 'its base URL leads back to Sluice itself';
+  if (provider.certificate && isVendorHost(url.hostname)) return 'its certificate must be that of a trusted authority';
   if (provider.credentials.length > 0 && credentials.length === 0) return 'no enabled credential has a value';
   return null;
 }

@@ -15,6 +15,8 @@ interface Destination {
   origin: string;
   /** `system`, `direct` or a proxy's URL. */
   proxy: string;
+  /** The fingerprint of the only certificate to accept. */
+  certificate?: string | null;
   timeouts: { connectMs: number };
 }
 
@@ -102,8 +104,9 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
       const { hops, unusable } = await chainOf(to);
       if (hops.length === 0) throw unusableProxy(unusable);
       const { secureContext } = authorities;
+      const { certificate = null } = to;
       const { connectMs } = to.timeouts;
-      return connect({ secureContext, opened, connectMs, proxies: hops, alwaysTunnels: true }, to.origin);
+      return connect({ secureContext, opened, connectMs, certificate, proxies: hops, alwaysTunnels: true }, to.origin);
     },
     chainOf,
     retireAll() {
@@ -120,18 +123,21 @@ export function createConnectionPools(proxies: ProxySettings, authorities: Autho
   };
 }
 
-function nameOf({ origin, proxy, timeouts }: Destination): string {
-  return `${origin} ${proxy} ${timeouts.connectMs}`;
+function nameOf({ origin, proxy, certificate, timeouts }: Destination): string {
+  return `${origin} ${proxy} ${certificate ?? ''} ${timeouts.connectMs}`;
 }
 
 /** Copies only these fields, so that the request itself is not kept in memory. */
-function destinationOf({ origin, proxy, timeouts: { connectMs } }: Destination): Destination {
-  return { origin, proxy, timeouts: { connectMs } };
+function destinationOf({ origin, proxy, certificate = null, timeouts: { connectMs } }: Destination): Destination {
+  return { origin, proxy, certificate, timeouts: { connectMs } };
 }
 
 function isSame(one: Destination, other: Destination): boolean {
   return (
-    one.origin === other.origin && one.proxy === other.proxy && one.timeouts.connectMs === other.timeouts.connectMs
+    one.origin === other.origin &&
+    one.proxy === other.proxy &&
+    (one.certificate ?? null) === (other.certificate ?? null) &&
+    one.timeouts.connectMs === other.timeouts.connectMs
   );
 }
 
@@ -142,7 +148,8 @@ function openPool(to: Destination, { hops, unusable }: ProxyChain, connecting: C
   // Requests to a plain HTTP proxy depend on the proxy, so there is no second choice.
   const proxies = isPlain ? hops.slice(0, 1) : hops;
   if (proxies.length === 0) throw unusableProxy(unusable);
-  const connector = createConnector({ ...connecting, connectMs: to.timeouts.connectMs, proxies });
+  const { certificate = null, timeouts } = to;
+  const connector = createConnector({ ...connecting, connectMs: timeouts.connectMs, certificate, proxies });
   const options = {
     keepAliveTimeout: idleSocketMs,
     // Node's own 16 kB are too little for some gateways, which put policies and traces into headers.

@@ -9,7 +9,7 @@ import type { buildConnector } from 'undici';
 import { AwakeTimer, awakeMs } from '../ground/awake-clock.ts';
 import { batchWrites } from '../ground/batched-writes.ts';
 import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
-import { TransportError, toTransportError } from './transport-error.ts';
+import { type ShownCertificate, TransportError, toTransportError } from './transport-error.ts';
 import { openTunnel } from './tunnel.ts';
 
 interface ConnectorOptions {
@@ -22,6 +22,8 @@ interface ConnectorOptions {
    * reached, the next is tried.
    */
   proxies: readonly (URL | null)[];
+  /** The fingerprint of the upstream's only acceptable certificate, whoever issued it; null: as the authorities say. */
+  certificate: string | null;
   /** A plain `http` upstream is reached through a proxy tunnel as well. */
   alwaysTunnels?: true;
   /** Called for each new connection. */
@@ -150,7 +152,9 @@ class ConnectAttempt {
 
   async #encrypt(plain: Socket, hostname: string): Promise<TLSSocket> {
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    const session = this.#sessions.get(host);
+    const pinned = this.#hop === 'upstream' ? this.#options.certificate : null;
+    // A resumed session would show no certificate.
+    const session = pinned === null ? this.#sessions.get(host) : undefined;
     const socket = tls.connect({
       socket: plain,
       // Used to verify the certificate even if an IP address cannot be sent as server name.
@@ -159,20 +163,26 @@ class ConnectAttempt {
       ALPNProtocols: ['http/1.1'],
       ...(this.#secureContext && { secureContext: this.#secureContext }),
       ...(session && { session }),
+      // It is compared below, before anything is sent.
+      rejectUnauthorized: pinned === null,
     });
     // From here on, the TLS socket reports its errors.
     plain.on('error', () => {});
     // The certificate is no longer available when the error is handled.
-    let issuer: string | undefined;
+    let shown: ShownCertificate | undefined;
     socket.prependOnceListener('secure', () => {
-      issuer = issuerOf(socket);
+      shown = certificateOf(socket);
     });
     // The name is not verified again when a session is resumed; Node emits sessions only after that verification.
     socket.on('session', (ticket) => this.#sessions.set(host, ticket));
     try {
       await this.#opened(socket, 'secureConnect');
     } catch (error) {
-      throw this.#expired || isResourceExhaustion(error) ? error : tlsError(error, host, issuer);
+      throw this.#expired || isResourceExhaustion(error) ? error : tlsError(error, host, shown);
+    }
+    if (pinned !== null && shown?.fingerprint !== pinned) {
+      socket.destroy();
+      throw tlsError(new Error('it shows another certificate than the one that is trusted for it'), host, shown);
     }
     return socket;
   }
@@ -194,20 +204,24 @@ class ConnectAttempt {
 
 const keepAliveProbeMs = 60_000;
 
-function issuerOf(socket: TLSSocket): string | undefined {
-  const { issuer } = socket.getPeerCertificate();
+/** Undefined if it shows none. */
+function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
+  const { issuer, fingerprint256 } = socket.getPeerCertificate();
   const name = issuer?.CN ?? issuer?.O ?? issuer?.OU;
-  return Array.isArray(name) ? name[0] : name;
+  if (!fingerprint256) return undefined;
+  return { issuer: (Array.isArray(name) ? name[0] : name) ?? null, fingerprint: fingerprint256 };
 }
 
-function tlsError(error: unknown, host: string, issuer: string | undefined): TransportError {
-  const certificate = issuer === undefined ? '' : `; its certificate was issued by "${issuer}"`;
-  return new TransportError(
+function tlsError(error: unknown, host: string, shown: ShownCertificate | undefined): TransportError {
+  const issuer = shown?.issuer ? `; its certificate was issued by "${shown.issuer}"` : '';
+  const told = new TransportError(
     'tls',
     'connect',
-    `no secure connection to ${host}: ${reasonOf(error)}${certificate}`,
+    `no secure connection to ${host}: ${reasonOf(error)}${issuer}`,
     error,
   );
+  told.certificate = shown ?? null;
+  return told;
 }
 
 /** Prefers OpenSSL's `reason` to its message of several lines, and removes Node's advice to set a command-line flag. */

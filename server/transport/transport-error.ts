@@ -20,6 +20,13 @@ export type TransportFault =
   | 'aborted'
   | 'shortage';
 
+export interface ShownCertificate {
+  /** Null if it names none. */
+  issuer: string | null;
+  /** SHA-256, in the form `AB:CD:…`. */
+  fingerprint: string;
+}
+
 /** A call to an upstream that produced no complete HTTP response. `message` is for people and contains no secrets. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
@@ -30,6 +37,8 @@ export class TransportError extends Error {
    * arrived.
    */
   isStale = false;
+  /** The certificate that the upstream showed and that was not accepted. */
+  certificate: ShownCertificate | null = null;
   /** Nothing of the request was sent. */
   isUnsent = false;
 

@@ -23,6 +23,8 @@ export interface OutgoingRequest {
   timeouts: PhaseLimits;
   /** `system`, `direct` or a proxy's URL. */
   proxy: string;
+  /** The SHA-256 fingerprint of the only certificate to accept. Absent or null: any that a trusted authority has issued. */
+  certificate?: string | null;
 }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,7 +1,10 @@
 /** @suite long */
+import { X509Certificate } from 'node:crypto';
+import https from 'node:https';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Preset } from '../../server/contract/preset.ts';
+import { listen, selfSignedCertificate } from '../server/transport/harness.ts';
 import { testKey } from '../support/gateway.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
@@ -116,6 +119,9 @@ describe('adding a provider', () => {
     await dialog.getByText(/^Failed at: Connection/).waitFor();
     await expectFocus(button('Edit address'));
     expect(await button('Replace key').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Keep editing' }).click();
+    await dialog.getByText(/^Failed at: Connection/).waitFor();
     await button('Set proxy').click();
     await expectFocus(dialog.getByLabel('Proxy address'));
     await dialog.getByLabel('Proxy address').fill('http://127.0.0.1:9');
@@ -128,6 +134,33 @@ describe('adding a provider', () => {
     await dialog.waitFor({ state: 'detached' });
     const [kept] = await gateway.gateway.query({ type: 'providers' });
     expect(kept).toMatchObject({ baseUrl: 'http://127.0.0.1:9', proxy: 'http://127.0.0.1:9' });
+  });
+
+  it('trusts the certificate that a person has compared, and no other', async () => {
+    const { page, gateway } = await open({ screen: '/providers' });
+    const certificate = selfSignedCertificate('My own server');
+    const server = await listen(
+      https.createServer(certificate, ({ method }, response) => json(response, method === 'GET' ? modelList : answer)),
+    );
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+    await button('Another service, by its address').click();
+    await dialog.getByLabel('Base URL').fill(`https://127.0.0.1:${server.port}/v1`);
+    await page.keyboard.press('Enter');
+    await dialog.getByText(/^Failed at: Encryption/).waitFor();
+    const { fingerprint256 } = new X509Certificate(certificate.cert);
+    await dialog.getByText(fingerprint256).waitFor();
+    await dialog.getByText(/^It shows a certificate of “My own server”/).waitFor();
+    await expectFocus(button('Edit address'));
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await button('Trust this certificate').click();
+    await dialog.getByText('OpenAI’s API, 2 models').waitFor();
+    await button('Keep').click();
+    await dialog.waitFor({ state: 'detached' });
+    const [kept] = await gateway.gateway.query({ type: 'providers' });
+    expect(kept).toMatchObject({ certificate: fingerprint256 });
+    await server.stop();
   });
 
   it('says which part of an address is missing', async () => {

@@ -54,6 +54,7 @@ const provider: ProviderView = {
     headers: {},
     models: [],
     proxy: 'system',
+    certificate: null,
     apiVersion: null,
     contextTokens: null,
     free: null,

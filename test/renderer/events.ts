@@ -88,6 +88,7 @@ export function provider(id: string): ProviderView {
     models: 'discover',
     timeouts: {},
     proxy: 'system',
+    certificate: null,
     apiVersion: null,
     contextTokens: null,
     free: null,

@@ -78,6 +78,7 @@ export const providers = {
     notCalled: 'No model was called.',
     translates: 'It has no Responses API. Requests of that API will be translated, so that Codex works too.',
     enteredCredential: 'as entered',
+    trustCertificate: 'Trust this certificate',
     editAddress: 'Edit address',
     replaceKey: 'Replace key',
     addKey: 'Add key',
@@ -147,6 +148,10 @@ export const providers = {
     callModel: 'Model to call',
     call: 'Call it',
     testedAgo: (ago: string) => `tested ${ago}`,
+    shownCertificate: (issuer: string | null) =>
+      issuer === null
+        ? 'It shows a certificate with this SHA-256 fingerprint. Trust it only if its owner names the same; it then holds for this provider alone, until it changes.'
+        : `It shows a certificate of “${issuer}” with this SHA-256 fingerprint. Trust it only if its owner names the same; it then holds for this provider alone, until it changes.`,
     takeBaseUrl: (baseUrl: string) => `Use ${baseUrl}`,
     replaceCredential: 'Replace credential',
     addCredential: 'Add credential',
@@ -211,6 +216,10 @@ export const providers = {
     proxyDirect: 'None',
     proxyUrl: 'Custom',
     proxyAddress: 'Proxy address',
+    certificate: 'Trusted certificate (SHA-256)',
+    certificateHint:
+      'Its fingerprint, AB:CD:…. Any other certificate is then refused. Empty: those of trusted authorities.',
+    certificateWrong: 'Enter 32 pairs of hexadecimal digits with colons between them.',
     proxyWrong: 'Enter an address that begins with http:// or https://.',
     headers: 'Headers',
     headersHint: 'Sent with every request. Add secrets as credentials instead.',

@@ -48,6 +48,8 @@ export const probe: typeof english.probe = {
     'check-clock': () => '请检查本机时钟是否准确；如果准确，则是该服务的证书需要更新。',
     'add-authority': () =>
       '如果你信任其颁发者（公司的代理、你自己的服务器），请在设置的“额外的证书颁发机构”中加入其证书。',
+    'check-certificate': () =>
+      '证书可能已更新，也可能是别人在冒充应答。请与该服务的所有者给出的指纹核对，一致时才信任新证书。',
     'use-http': () => '请检查该服务在此端口上是否使用 https；如果不是，请在 Base URL 中使用 http。',
     'check-port': () => '该端口上不是 HTTP API。请检查 Base URL 的端口和协议。',
     'wait-for-answer': () => '可以连接但没有响应，可能过载或正在加载模型。',

@@ -71,6 +71,7 @@ export const providers: typeof english.providers = {
     notCalled: '没有调用任何模型。',
     translates: '它没有 Responses API。对该 API 的请求会被转换，因此 Codex 也能使用。',
     enteredCredential: '所填写的',
+    trustCertificate: '信任此证书',
     editAddress: '修改地址',
     replaceKey: '更换密钥',
     addKey: '添加密钥',
@@ -170,6 +171,10 @@ export const providers: typeof english.providers = {
     callModel: '要调用的模型',
     call: '调用',
     testedAgo: (ago) => `${ago}测试`,
+    shownCertificate: (issuer) =>
+      issuer === null
+        ? '它出示的证书具有以下 SHA-256 指纹。只有与其所有者给出的指纹一致时才应信任；此后仅对此服务商有效，证书更换即失效。'
+        : `它出示由“${issuer}”签发的证书，其 SHA-256 指纹如下。只有与其所有者给出的指纹一致时才应信任；此后仅对此服务商有效，证书更换即失效。`,
     takeBaseUrl: (baseUrl) => `使用 ${baseUrl}`,
     replaceCredential: '更换凭据',
     addCredential: '添加凭据',
@@ -239,6 +244,9 @@ export const providers: typeof english.providers = {
     proxyDirect: '不使用',
     proxyUrl: '使用此代理',
     proxyAddress: '代理地址',
+    certificate: '信任的证书（SHA-256）',
+    certificateHint: '其指纹，形如 AB:CD:…。此后拒绝其他任何证书。留空：采用受信任机构签发的证书。',
+    certificateWrong: '请输入 32 组以冒号分隔的十六进制数字。',
     proxyWrong: '请填写以 http:// 或 https:// 开头的地址。',
     headers: '请求头',
     headersHint: '随每个请求发送。不要填写密钥：密钥应作为凭据添加。',

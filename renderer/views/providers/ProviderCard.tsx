@@ -46,7 +46,7 @@ export function ProviderCard({ row, activity }: ProviderCardProps) {
         />
         <div className={classes.cardTitle}>
           <h2 className={classes.cardName}>
-            <ProviderMark preset={provider?.preset ?? null} name={name} />
+            <ProviderMark preset={provider?.preset ?? null} />
             {isDemo ? name : <Link href={`/providers/${row.id}`}>{name}</Link>}
             {isDemo && <span className={classes.tag}>{names.demo}</span>}
             {provider?.joined && <span className={classes.tag}>{joining.tag}</span>}

@@ -3,6 +3,7 @@ import { controlError } from '../../contract/control-error.ts';
 import type { ControlProblem } from '../../contract/control-problem.ts';
 import { isSecretHeader } from '../../contract/secret-header.ts';
 import { hasUserInfo } from '../../contract/secret-shape.ts';
+import { isVendorHost } from '../../providers/presets.ts';
 import { isOwnAddress } from '../../routing/compile.ts';
 
 /**
@@ -19,6 +20,8 @@ export function checkProvider(provider: ProviderConfig, ownAddresses: ReadonlySe
   if (hasUserInfo(provider.baseUrl)) refuse('baseUrl', { code: 'password-in-base-url' });
   if (url.search || url.hash) refuse('baseUrl', { code: 'query-in-base-url' });
   if (hasUserInfo(provider.proxy)) refuse('proxy', { code: 'password-in-proxy' });
+  if (provider.certificate && isVendorHost(url.hostname))
+    refuse('certificate', { code: 'certificate-of-vendor', host: url.hostname });
   const header = Object.keys(provider.headers).find(isSecretHeader);
   if (header) refuse('headers', { code: 'secret-in-header', header });
 }

@@ -1,13 +1,14 @@
 import type { Config, ProviderConfig } from '../../contract/config.ts';
 
 /**
- * Whether an imported file changes a provider's address, or routes it through another proxy. Stored credentials would
+ * Whether an imported file changes a provider's address, routes it through another proxy, or trusts another certificate. Stored credentials would
  * then be sent to another party, so they are deleted and must be entered again.
  */
 export function isRedirected(before: ProviderConfig, after: ProviderConfig): boolean {
   const isOtherAddress = addressOf(before.baseUrl) !== addressOf(after.baseUrl);
   const isOtherProxy = before.proxy !== after.proxy && !['system', 'direct'].includes(after.proxy);
-  return isOtherAddress || isOtherProxy;
+  const isOtherCertificate = after.certificate !== undefined && before.certificate !== after.certificate;
+  return isOtherAddress || isOtherProxy || isOtherCertificate;
 }
 
 /** The providers whose address or proxy changes, in their state before. */

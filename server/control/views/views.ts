@@ -140,6 +140,7 @@ function viewProvider(config: ProviderConfig, state: EngineState): ProviderView 
     apiVersion: config.apiVersion ?? null,
     contextTokens: config.contextTokens ?? null,
     askUsage: config.askUsage,
+    certificate: config.certificate ?? null,
     serves: config.serves ?? null,
     free: config.free ?? null,
     isFree: isLocalFree(config),

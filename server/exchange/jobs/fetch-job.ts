@@ -25,6 +25,7 @@ export function fetchJob(transport: Transport, snapshot: Snapshot, job: Job): Pr
     body: null,
     timeouts: provider.timeouts,
     proxy: provider.proxy,
+    certificate: provider.certificate,
   };
   return readResponse(transport, request, maxAnswerBytes);
 }

@@ -45,6 +45,7 @@ export function outgoingRequest(
     body: isBare ? null : sendable.open(),
     timeouts,
     proxy: provider.proxy,
+    certificate: provider.certificate,
   };
 }
 

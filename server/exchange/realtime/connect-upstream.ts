@@ -167,6 +167,7 @@ export class UpstreamSearch {
       path: provider.dialect.address(provider.endpoint, route.path, queryFor(model), model),
       headers: outgoingHeaders(headers, provider, credential),
       proxy: provider.proxy,
+      certificate: provider.certificate,
     };
   }
 

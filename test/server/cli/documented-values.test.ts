@@ -199,6 +199,18 @@ const cases: Record<string, Case> = {
     at: provider('askUsage'),
     stores: { on: true, off: false },
   },
+  'provider put --certificate': {
+    before: `provider put main --certificate ${Array.from({ length: 32 }, () => 'ab').join(':')}`,
+    line: 'provider put main --certificate WORD',
+    at: provider('certificate'),
+    stores: { usual: undefined },
+  },
+  'provider add --certificate': {
+    before: '',
+    line: 'provider add --no-test --no-credential --id new --url https://127.0.0.1:9/v1 --certificate WORD',
+    at: ({ providers }) => providers.find(({ id }) => id === 'new')?.certificate,
+    stores: { usual: undefined },
+  },
   'provider put --timeouts': {
     before: 'provider put main --timeouts connectMs=3000',
     line: 'provider put main --timeouts WORD',

@@ -220,8 +220,6 @@ test('export --preset tells of settings that an import would refuse, and what it
   expect(code).toBe(0);
   expect(stderr).toBe(
     'Left out: settings.port, which is for this machine only.\n' +
-      'Left out: settings.capture.recent, which is for this machine only.\n' +
-      'Left out: settings.guide, which is for this machine only.\n' +
       'Left out: settings.metrics, which can be set only by a policy or an installer (--managed).\n',
   );
   expect(await runVerb(['preset', 'show', file, '--data-dir', theirs])).toMatchObject({ code: 0 });

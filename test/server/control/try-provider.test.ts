@@ -1,9 +1,11 @@
 /** A service is asked what it is before anything is added. */
 import type { ServerResponse } from 'node:http';
+import https from 'node:https';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type SeenRequest, startUpstream } from '../../support/upstream.ts';
+import { listen, selfSignedCertificate } from '../transport/harness.ts';
 import { type ControlGateway, gatherEvents, refusalOf, startControlGateway } from './control-gateway.ts';
 
 const stopLater = stopAfterEach();
@@ -144,6 +146,54 @@ test('a trial is refused where adding is', async () => {
   const own = new URL(sluice.baseUrl).origin;
   const refused = await refusalOf(trial({ address: own }));
   expect(refused.message).toMatch(/leads back|Sluice itself/);
+});
+
+const said = { id: 'x', choices: [{ message: { role: 'assistant', content: 'OK' } }] };
+
+describe('a certificate of no trusted authority', () => {
+  const serve = async (name: string) => {
+    const server = https.createServer(selfSignedCertificate(name), ({ method }, response) =>
+      json(response, method === 'GET' ? listed : { ...said, object: 'chat.completion' }),
+    );
+    const { port, stop } = await stopLater(listen(server));
+    return { address: `https://127.0.0.1:${port}/v1`, stop };
+  };
+
+  test('is told by its fingerprint, trusted for this provider alone, and no longer once it changes', async () => {
+    const { address } = await serve('My own server');
+    const { report } = await trial({ address, credentials });
+    expect(report).toMatchObject({ failedAt: 'tls', certificate: { issuer: 'My own server' } });
+    const certificate = report.certificate?.fingerprint ?? '';
+    const trusted = await trial({ address, credentials, provider: { certificate } });
+    expect(trusted.report).toMatchObject({ failedAt: null, modelCount: 3, certificate: null });
+    const { provider } = trusted;
+    const { provider: added } = await sluice.gateway.execute({ type: 'provider.add', provider, credentials });
+    expect(added.certificate).toBe(certificate);
+    expect((await trial({ address, credentials })).report.failedAt).toBe('tls');
+
+    const other = await serve('Somebody else');
+    const changes = { baseUrl: other.address };
+    await sluice.gateway.execute({ type: 'provider.update', id: added.id, changes });
+    const changed = await sluice.gateway.query({ type: 'provider-test', id: added.id });
+    expect(changed).toMatchObject({ failedAt: 'tls', certificate: { issuer: 'Somebody else' } });
+    const failed = changed.steps.find(({ name }) => name === 'tls');
+    expect(failed?.message).toContain('another certificate than the one that is trusted for it');
+    expect(failed?.remedy).toEqual({ code: 'check-certificate' });
+  });
+
+  test.each([
+    'https://api.openai.com/v1',
+    'https://eu.api.anthropic.com',
+    'https://API.DeepSeek.com.',
+    'https://x.openai.azure.com',
+  ])('is refused at a known service: %s', async (baseUrl) => {
+    const certificate = Array.from({ length: 32 }, () => 'AB').join(':');
+    const add = { type: 'provider.add' as const, provider: { baseUrl, certificate } };
+    expect((await refusalOf(sluice.gateway.execute(add))).message).toContain('belongs to a known service');
+    expect((await refusalOf(trial({ provider: { baseUrl, certificate } }))).problem?.code).toBe(
+      'certificate-of-vendor',
+    );
+  });
 });
 
 test('an address is stored as it is meant, by whichever command it comes', async () => {

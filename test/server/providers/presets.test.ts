@@ -32,3 +32,8 @@ test('every service with a credential says where it is got and under which name 
     expect(preset.environment.length).toBeGreaterThan(0);
   }
 });
+
+test('the services of China are among the presets', () => {
+  const services = ['moonshot', 'zhipu', 'dashscope', 'siliconflow', 'volcengine', 'minimax', 'qianfan', 'hunyuan'];
+  expect(presets.map(({ id }) => id)).toEqual(expect.arrayContaining(services));
+});

@@ -154,6 +154,7 @@ describe('the hop that fails is named:', () => {
     const report = await probe(`https://127.0.0.1:${server.port}/v1`);
     expect(failure(report)).toMatch(/^tls: .*issued by "Corporate Proxy CA".*settings\.extraCaFiles/);
     expect(report.steps.find(({ name }) => name === 'connection')?.status).toBe('ok');
+    expect(report.certificate?.fingerprint).toMatch(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/);
   });
 
   test('a certificate for another name', async () => {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,6 +49,32 @@ describe('an upstream with a certificate of its own', () => {
     expect(error.message).toContain('issued by "Sluice test authority"');
     expect(error.message).not.toContain('Node.js');
     expect(error.message).toContain('127.0.0.1');
+  });
+
+  test('is accepted where its fingerprint is the one that is trusted, for those requests alone', async () => {
+    const upstream = await serveSecurely();
+    const origin = `https://127.0.0.1:${upstream.port}`;
+    const transport = transportWith();
+    const { certificate: shown } = await failureOf(transport, requestTo(origin));
+    expect(shown).toMatchObject({ issuer: 'Sluice test authority' });
+    const trusted = { ...requestTo(origin), certificate: shown?.fingerprint ?? '' };
+    expect((await observe(transport, trusted).outcome).body).toBe('secret reply');
+    expect(await failureOf(transport, requestTo(origin))).toMatchObject({ fault: 'tls' });
+  });
+
+  test('is refused once it shows another than the trusted one, even of a trusted authority, before anything is sent', async () => {
+    let requests = 0;
+    const other = selfSignedCertificate('Somebody else');
+    const server = await listen(https.createServer(other, () => requests++));
+    servers.push(server);
+    const trusted = new X509Certificate(certificate.cert).fingerprint256;
+    const request = { ...requestTo(`https://127.0.0.1:${server.port}`), certificate: trusted };
+    for (const transport of [transportWith(), transportWith({ authorities: trusting(other.cert) })]) {
+      const error = await failureOf(transport, request);
+      expect(error).toMatchObject({ fault: 'tls', certificate: { issuer: 'Somebody else' } });
+      expect(error.message).toContain('another certificate than the one that is trusted for it');
+    }
+    expect(requests).toBe(0);
   });
 
   test('is sent nothing before it is refused', async () => {

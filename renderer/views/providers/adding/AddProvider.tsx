@@ -61,7 +61,9 @@ function Stages({ first, onKept }: { first: Stage; onKept(): void }) {
       return (
         <Trial
           draft={stage.draft}
-          onEdit={(field) => setStage({ name: 'connect', draft: stage.draft, field })}
+          // What is corrected may lead elsewhere, where nothing is trusted yet.
+          onEdit={(field) => setStage({ name: 'connect', draft: { ...stage.draft, certificate: null }, field })}
+          onTrust={(certificate) => test({ ...stage.draft, certificate })}
           onKept={onKept}
         />
       );

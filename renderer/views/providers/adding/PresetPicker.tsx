@@ -115,7 +115,7 @@ function PresetChoice({ preset, found, onPick }: PresetChoiceProps) {
   return (
     <button type="button" className={classes.choice} onClick={onPick}>
       <span className={classes.choiceName}>
-        <ProviderMark preset={preset.id} name={preset.name} />
+        <ProviderMark preset={preset.id} />
         {found?.name ?? names.presetNames[preset.id] ?? preset.name}
         {found && <span className={classes.tagGood}>{names.answersNow}</span>}
         {!found && preset.isLocal && <span className={classes.tag}>{names.local}</span>}

@@ -8,22 +8,26 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlStore } from '../../../state/control/use-control.ts';
+import { useUnsaved } from '../../../state/edits/use-unsaved.ts';
 import classes from '../Providers.module.css';
 import { Diagnosis, ProbeSteps } from '../probe/ProbeSteps.tsx';
-import { additionOf, type Field, type ProviderDraft, remediesFor, trialOf } from './provider-draft.ts';
+import { additionOf, type Field, isTyped, type ProviderDraft, remediesFor, trialOf } from './provider-draft.ts';
 
 interface TrialProps {
   draft: ProviderDraft;
   /** `field`: the one to correct; null for the whole form. */
   onEdit(field: Field | null): void;
+  /** Tests it again with this certificate. */
+  onTrust(fingerprint: string): void;
   onKept(): void;
 }
 
 /** The last step: what is at the address, and whether it answers. It is added when the person keeps it. */
-export function Trial({ draft, onEdit, onKept }: TrialProps) {
+export function Trial({ draft, onEdit, onTrust, onKept }: TrialProps) {
   const { providers } = useMessages();
   const { outcome, again } = useTrial(draft);
-  if (outcome?.trial) return <Outcome {...{ draft, onEdit, onKept }} trial={outcome.trial} onAgain={again} />;
+  useUnsaved(isTyped(draft));
+  if (outcome?.trial) return <Outcome {...{ draft, onEdit, onTrust, onKept }} trial={outcome.trial} onAgain={again} />;
   if (outcome?.problem) {
     return (
       <Stack>
@@ -79,7 +83,7 @@ interface OutcomeProps extends TrialProps {
   onAgain(): void;
 }
 
-function Outcome({ draft, trial, onEdit, onKept, onAgain }: OutcomeProps) {
+function Outcome({ draft, trial, onEdit, onTrust, onKept, onAgain }: OutcomeProps) {
   const { providers } = useMessages();
   const { add: names, test } = providers;
   const { report } = trial;
@@ -106,7 +110,7 @@ function Outcome({ draft, trial, onEdit, onKept, onAgain }: OutcomeProps) {
             {names.back}
           </Button>
         ) : (
-          <Remedies draft={draft} trial={trial} onEdit={onEdit} onAgain={onAgain} />
+          <Remedies {...{ draft, trial, onEdit, onTrust, onAgain }} />
         )}
         <Button variant={report.ok ? 'filled' : 'default'} loading={command.isRunning} onClick={() => void keep()}>
           {report.ok ? names.keep : names.keepAnyway}
@@ -145,9 +149,10 @@ function Headline({ draft, trial }: Pick<OutcomeProps, 'draft' | 'trial'>) {
 }
 
 /** What helps at the hop that failed. The focus is on what changes nothing by itself. */
-function Remedies({ draft, trial, onEdit, onAgain }: Omit<OutcomeProps, 'onKept'>) {
+function Remedies({ draft, trial, onEdit, onTrust, onAgain }: Omit<OutcomeProps, 'onKept'>) {
   const { add: names, test } = useMessages().providers;
   const { report } = trial;
+  const { certificate } = report;
   const fields = remediesFor(report, draft);
   const isWanted = report.steps.some(({ finding }) => finding.code === 'credential-wanted');
   const labels: Record<Field, string> = {
@@ -168,6 +173,11 @@ function Remedies({ draft, trial, onEdit, onAgain }: Omit<OutcomeProps, 'onKept'
           {labels[field]}
         </Button>
       ))}
+      {certificate && (
+        <Button variant="default" onClick={() => onTrust(certificate.fingerprint)}>
+          {names.trustCertificate}
+        </Button>
+      )}
       <Button variant="default" onClick={onAgain} data-autofocus={focused === undefined || undefined}>
         {test.again}
       </Button>

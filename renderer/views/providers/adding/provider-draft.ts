@@ -29,6 +29,8 @@ export interface ProviderDraft {
   isFree: boolean;
   /** Empty: as the system has it. */
   proxy: string;
+  /** The fingerprint of the certificate that the person trusts at this address; null if none but those of authorities. */
+  certificate: string | null;
 }
 
 export function draftOf(choice: Choice): ProviderDraft {
@@ -44,6 +46,7 @@ export function draftOf(choice: Choice): ProviderDraft {
     name: '',
     isFree: false,
     proxy: '',
+    certificate: null,
   };
 }
 
@@ -60,6 +63,12 @@ export function hasCredential({ copiedVariable, credential, needsCredential }: P
   return !needsCredential || copiedVariable !== null || draftedCredential(credential) !== null;
 }
 
+/** Whether closing the dialog would lose what a person has entered. */
+export const isTyped = ({ preset, values, credential, name, proxy }: ProviderDraft) =>
+  preset === null ||
+  draftedCredential(credential) !== null ||
+  [name, proxy, ...Object.values(values)].some((text) => text.trim() !== '');
+
 /** Neither its address nor its credential is to be typed, so that it can be tested at once. */
 export const isComplete = (draft: ProviderDraft) => hasAddress(draft) && hasCredential(draft);
 
@@ -72,7 +81,7 @@ function credentialsOf({ copiedVariable, credential }: ProviderDraft): Credentia
 }
 
 export function trialOf(draft: ProviderDraft): CommandInputMap['provider.try'] {
-  const { preset, name, isFree, proxy } = draft;
+  const { preset, name, isFree, proxy, certificate } = draft;
   const address = filledAddress(draft);
   return {
     type: 'provider.try',
@@ -80,6 +89,7 @@ export function trialOf(draft: ProviderDraft): CommandInputMap['provider.try'] {
       ...(name.trim() && { name: name.trim() }),
       ...(isFree && { free: true }),
       ...(proxy.trim() && { proxy: proxy.trim() }),
+      ...(certificate && { certificate }),
       ...(preset && { preset: preset.id, baseUrl: address }),
     },
     ...(!preset && { address }),

@@ -47,6 +47,15 @@ export function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
       <Lockable lock={lockOf('proxy')}>
         <ProxyFields form={form} />
       </Lockable>
+      <Lockable lock={lockOf('certificate')}>
+        <TextInput
+          label={names.certificate}
+          description={names.certificateHint}
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('certificate')}
+        />
+      </Lockable>
       <Lockable lock={lockOf('headers')}>
         <HeaderFields form={form} />
       </Lockable>

@@ -33,7 +33,7 @@ export function ConnectionForm({ provider }: { provider: ProviderView }) {
     if (await command.run({ type: 'provider.update', id: provider.id, changes, ...expected })) onSaved();
   };
   // An error cannot be shown in a hidden field.
-  const showWrong = ({ proxyUrl }: FormErrors) => proxyUrl && setShowsAdvanced(true);
+  const showWrong = ({ proxyUrl, certificate }: FormErrors) => (proxyUrl || certificate) && setShowsAdvanced(true);
   return (
     <Section title={names.title}>
       <form className={classes.body} onSubmit={form.onSubmit((values) => void save(values), showWrong)} noValidate>
@@ -80,6 +80,8 @@ function useConnectionForm(provider: ProviderView) {
     initialValues: valuesOf(provider),
     validate: {
       baseUrl: (value) => (isBaseUrl(value) ? null : add.addressWrong),
+      certificate: (value) =>
+        /^([0-9a-f]{2}:){31}[0-9a-f]{2}$|^$/i.test(value.trim()) ? null : names.certificateWrong,
       proxyUrl: (value, { proxy }) => (proxy !== 'url' || isBaseUrl(value) ? null : names.proxyWrong),
     },
   });

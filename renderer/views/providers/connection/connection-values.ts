@@ -35,6 +35,8 @@ export interface ConnectionValues {
   /** `url`: the proxy at `proxyUrl`. */
   proxy: 'system' | 'direct' | 'url';
   proxyUrl: string;
+  /** The fingerprint of the only trusted certificate; empty for those of authorities. */
+  certificate: string;
   askUsage: boolean;
   /** Of all its models, in tokens; empty for the sizes of its model list. */
   contextTokens: number | '';
@@ -65,6 +67,7 @@ export function valuesOf(provider: ProviderView): ConnectionValues {
     },
     proxy: isNamed ? proxy : 'url',
     proxyUrl: isNamed ? '' : proxy,
+    certificate: provider.certificate ?? '',
     askUsage: provider.askUsage,
     contextTokens: provider.contextTokens ?? '',
     serves: servesChoiceOf(provider.serves),
@@ -88,6 +91,7 @@ export function changesOf(values: ConnectionValues): ProviderChanges {
     headers: Object.fromEntries(headers.filter(([name]) => name !== '')),
     timeouts: Object.fromEntries(limits),
     proxy: values.proxy === 'url' ? values.proxyUrl.trim() : values.proxy,
+    certificate: values.certificate.trim().toUpperCase() || null,
     askUsage: values.askUsage,
     contextTokens: values.contextTokens === '' ? null : values.contextTokens,
     serves: values.serves === 'known' ? null : servesChoices[values.serves],

@@ -18,20 +18,26 @@ interface FixButtonProps {
 
 /** Applies the test's advice, if one click can do that. */
 export function FixButton({ provider, report, onFixed }: FixButtonProps) {
-  const { test: names, credential: credentialNames } = useMessages().providers;
+  const { test: names, add, credential: credentialNames } = useMessages().providers;
   const command = useCommand();
   const [isReplacing, setReplacing] = useState(false);
   const fix = fixOf(report);
   if (!fix) return null;
-  if (fix.kind === 'base-url') {
-    const { baseUrl } = fix;
+  if (fix.kind !== 'credential') {
+    const isAddress = fix.kind === 'base-url';
+    const changes = isAddress ? { baseUrl: fix.baseUrl } : { certificate: fix.fingerprint };
     const apply = async () => {
-      if (await command.run({ type: 'provider.update', id: provider.id, changes: { baseUrl } })) onFixed();
+      if (await command.run({ type: 'provider.update', id: provider.id, changes })) onFixed();
     };
     return (
       <>
-        <Button size="xs" loading={command.isRunning} onClick={() => void apply()}>
-          {names.takeBaseUrl(baseUrl)}
+        <Button
+          size="xs"
+          variant={isAddress ? 'filled' : 'default'}
+          loading={command.isRunning}
+          onClick={() => void apply()}
+        >
+          {isAddress ? names.takeBaseUrl(fix.baseUrl) : add.trustCertificate}
         </Button>
         {command.problem && <CommandProblem problem={command.problem} />}
       </>

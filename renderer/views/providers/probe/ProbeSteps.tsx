@@ -64,6 +64,12 @@ export function Diagnosis({ report }: { report: ProbeReport }) {
           {providers.test.said} <q>{report.said}</q>
         </p>
       )}
+      {report.certificate && (
+        <div className={classes.soft}>
+          <p className={classes.soft}>{providers.test.shownCertificate(report.certificate.issuer)}</p>
+          <code className={classes.fingerprint}>{report.certificate.fingerprint}</code>
+        </div>
+      )}
       {failed.remedy && <p className={classes.soft}>{formatMessage(probe.remedies, failed.remedy)}</p>}
     </>
   );

@@ -18,6 +18,7 @@ const provider: ProviderView = {
   models: ['gpt-x', '*'],
   timeouts: { connectMs: 2_500, totalMs: 60_000 },
   proxy: 'http://proxy.example.com:3128',
+  certificate: Array.from({ length: 32 }, () => 'AB').join(':'),
   apiVersion: '2025-01-01',
   contextTokens: 128_000,
   free: true,
@@ -34,8 +35,8 @@ const provider: ProviderView = {
 describe('the form of a connection', () => {
   it('gives back what it was made of', () => {
     const { name, dialect, baseUrl, headers, models, timeouts, proxy, apiVersion, askUsage, serves, free } = provider;
-    const { contextTokens } = provider;
-    const further = { proxy, apiVersion, askUsage, contextTokens, serves, free };
+    const { contextTokens, certificate } = provider;
+    const further = { proxy, certificate, apiVersion, askUsage, contextTokens, serves, free };
     const same = { name, dialect, baseUrl, headers, models, timeouts, ...further };
     expect(changesOf(valuesOf(provider))).toEqual(same);
   });

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { fixOf } from '../../../../../renderer/views/providers/probe/probe-fix.ts';
 import type { ProbeFinding, ProbeRemedy, ProbeStep } from '../../../../../server/contract/probe.ts';
 
-function failedWith(remedy: ProbeRemedy, finding: ProbeFinding = { code: 'not-reached' }): { steps: ProbeStep[] } {
+function failedWith(remedy: ProbeRemedy, finding: ProbeFinding = { code: 'not-reached' }) {
   const step: ProbeStep = { name: 'base-url', status: 'failed', finding, remedy, message: '', advice: null };
-  return { steps: [step] };
+  return { steps: [step], certificate: null };
 }
 
 it('a failed test offers the fix that it knows', () => {
@@ -14,5 +14,7 @@ it('a failed test offers the fix that it knows', () => {
   expect(fixOf(failedWith({ code: 'check-credential' }, refused))).toEqual({ kind: 'credential', credential: 'c2' });
   expect(fixOf(failedWith({ code: 'add-credential' }))).toEqual({ kind: 'credential', credential: null });
   expect(fixOf(failedWith({ code: 'try-later' }))).toBeNull();
-  expect(fixOf({ steps: [] })).toBeNull();
+  expect(fixOf({ steps: [], certificate: null })).toBeNull();
+  const shown = { ...failedWith({ code: 'add-authority' }), certificate: { issuer: null, fingerprint: 'AB:CD' } };
+  expect(fixOf(shown)).toEqual({ kind: 'certificate', fingerprint: 'AB:CD' });
 });
