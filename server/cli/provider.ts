@@ -63,8 +63,9 @@ function addLists(provider: Command, { on }: Verbs): void {
     .description('discover the models of a provider now and list them');
   on(models, async ({ control, output }, [id = '']) => {
     const { provider: view } = await control.execute({ type: 'provider.refresh-models', id });
-    if (view.discovery?.problem)
-      throw new CliError(`The models of provider "${id}" cannot be discovered: ${view.discovery.problem}`);
+    const { finding = null, problem = null } = view.discovery ?? {};
+    if (finding?.code === 'list-cut') output.note(`Not all models of provider "${id}" are known: ${problem}`);
+    else if (problem !== null) throw new CliError(`The models of provider "${id}" cannot be discovered: ${problem}`);
     output.show(view.modelNames, view.modelNames.join('\n') || 'It lists no models.');
   });
 

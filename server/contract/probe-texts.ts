@@ -23,6 +23,8 @@ export const findingTexts: TextsOf<ProbeFindings> = {
   'no-model-list': ({ status }) => `there is no model list at this address (${status})`,
   'not-a-list': () => 'the response is not a list of models',
   'list-too-long': ({ megabytes }) => `its list of models is longer than ${megabytes} MB, which Sluice does not read`,
+  'list-cut': ({ models }) =>
+    `its list is longer than the ${counted(models, 'model')} that Sluice reads; name the others in the provider’s own list`,
   'not-understood': ({ status }) => `it could not handle the request for its model list (${status})`,
   'list-not-offered': ({ status }) =>
     `the service has no model list (${status}), so this cannot be found out without a paid call`,

@@ -32,6 +32,8 @@ export interface ProbeFindings extends Record<`${ProbeStepName}-passed`, object>
   'no-model-list': { status: number };
   'not-a-list': object;
   'list-too-long': { megabytes: number };
+  /** `models`: how many are known. */
+  'list-cut': { models: number };
   'not-understood': { status: number };
   'list-not-offered': { status: number };
   'may-not-list': { status: number };

@@ -58,9 +58,10 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
     if (watch.finding !== null)
       log.warn(
         { provider: id, problem: formatMessage(findingTexts, watch.finding) },
-        'the models of a provider are unknown',
+        'the models of a provider are unknown, or not all known',
       );
-    else if (watch.known) cache.put(id, baseUrlOf(watch.upstream), watch.known);
+    if (watch.known && (watch.finding === null || watch.finding.code === 'list-cut'))
+      cache.put(id, baseUrlOf(watch.upstream), watch.known);
     changed(id);
   }
 

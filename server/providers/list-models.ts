@@ -3,12 +3,13 @@ import type { ProbeFinding } from '../contract/probe.ts';
 import { type CollectedResponse, ResponseTooLong } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
+import { maxModels, parseJsonBytes, parseModelList } from './parse-model-list.ts';
 import { readSigned } from './read-signed.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
 type Models = ReadonlyMap<string, ModelInfo>;
-type ListResult = { models: Models } | { finding: ProbeFinding };
+/** With both, the list is longer than what is read of it. */
+type ListResult = { models: Models; finding?: ProbeFinding } | { finding: ProbeFinding };
 
 /** Limits the pages, in case a server's list never ends. */
 const maxPages = 20;
@@ -21,7 +22,7 @@ export async function fetchModelList(upstream: Upstream, transport: Transport): 
   const models = new Map<string, ModelInfo>();
   try {
     let query: string | null = first;
-    for (let page = 0; query !== null && page < maxPages; page++) {
+    for (let page = 0; query !== null && page < maxPages && models.size <= maxModels; page++) {
       const { status, body } = await fetchModelPage(upstream, transport, query);
       if (isRightMissing?.(status, body)) return { finding: { code: 'may-not-list', status } };
       if (status !== 200) return { finding: { code: 'answered', status } };
@@ -30,7 +31,8 @@ export async function fetchModelList(upstream: Upstream, transport: Transport): 
       for (const [name, info] of pageModels) models.set(name, info);
       query = after(parseJsonBytes(body), query);
     }
-    return { models };
+    const isCut = query !== null || models.size > maxModels;
+    return isCut ? { models, finding: { code: 'list-cut', models: models.size } } : { models };
   } catch (error) {
     if (error instanceof ResponseTooLong) return { finding: tooLong(error) };
     const isKnown = error instanceof TransportError || error instanceof GatewayError;

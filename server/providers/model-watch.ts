@@ -32,7 +32,7 @@ const longestRefusedMs = 5 * 60_000;
 export class ModelWatch {
   readonly upstream: Upstream;
   known: KnownModels | null;
-  /** Why the last attempt failed; null if it succeeded. */
+  /** Why the last attempt failed, or did not learn all; null if it succeeded. */
   finding: ProbeFinding | null = null;
   readonly #ports: ModelWatchPorts;
   #failures = 0;
@@ -70,14 +70,11 @@ export class ModelWatch {
   async #ask(): Promise<void> {
     const result = await fetchModelList(this.upstream, this.#ports.transport);
     if (this.#isStopped) return;
-    if ('finding' in result) {
-      this.finding = result.finding;
-      this.#failures++;
-    } else {
+    this.finding = result.finding ?? null;
+    if ('models' in result) {
       this.known = { fetchedAt: this.#ports.now(), models: result.models };
-      this.finding = null;
       this.#failures = 0;
-    }
+    } else this.#failures++;
     this.#ports.asked(this);
     this.#schedule(jittered(this.#failures === 0 ? freshMs : this.#backoffMs()));
   }

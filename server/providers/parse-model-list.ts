@@ -53,12 +53,12 @@ const listSchema = z.union([
 ]);
 
 /** The longest known list, OpenRouter's, has about 500 models. */
-const maxModels = 5_000;
+export const maxModels = 5_000;
 
 /**
  * Parses a model list, as extracted by `read`: `{"data":[{"id":…}]}` (OpenAI, Anthropic), `{"models":[{"name":…}]}`
- * (Ollama, Gemini), or a bare array (Together). Entries without a usable name are skipped. Returns null if the body is
- * not a list.
+ * (Ollama, Gemini), or a bare array (Together). Entries without a usable name are skipped, and of
+ * more than `maxModels` only one more is read. Returns null if the body is not a list.
  */
 export function parseModelList(
   body: Buffer,
@@ -68,7 +68,7 @@ export function parseModelList(
   const list = listSchema.safeParse(read(parseJsonBytes(body)));
   if (!list.success) return null;
   const models = new Map<string, ModelInfo>();
-  for (const item of list.data.slice(0, maxModels)) {
+  for (const item of list.data.slice(0, maxModels + 1)) {
     const entry = entrySchema.safeParse(item);
     if (!entry.success || !entry.data.id) continue;
     const { id, created, owned_by, contextTokens } = entry.data;

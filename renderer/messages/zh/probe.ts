@@ -21,6 +21,8 @@ export const probe: typeof english.probe = {
     'no-model-list': ({ status }) => `此地址没有模型列表（${status}）`,
     'not-a-list': () => '该地址返回的不是模型列表',
     'list-too-long': ({ megabytes }) => `它的模型列表超过 ${megabytes} MB，Sluice 不会读取`,
+    'list-cut': ({ models }) =>
+      `它的列表比 Sluice 读取的 ${models} 个模型更长；其余模型请在该服务商的模型列表中手动填写`,
     'not-understood': ({ status }) => `它无法处理模型列表请求（${status}）`,
     'list-not-offered': ({ status }) => `该服务没有模型列表（${status}），因此不作付费调用就无法查明`,
     'may-not-list': ({ status }) => `该凭据无权列出模型（${status}），不作付费调用就无法得知它能否使用模型`,

@@ -154,6 +154,15 @@ test.each(['text/html', 'text/plain'])(
   },
 );
 
+test.each(['<html is the first tag of a page, and', '<!doctype html comes before it'])(
+  'a transcript that begins with %j is one',
+  async (said) => {
+    both.one.answer(called('text/plain', said));
+    expect(await (await hear('/audio/transcriptions', { response_format: 'text' })).text()).toBe(said);
+    expect(both.two.seen).toHaveLength(0);
+  },
+);
+
 test.each([
   '{"text":"Hello"}\n',
   '"Hello"\n',

@@ -124,6 +124,23 @@ describe('watch', () => {
     discovery.watch([provider()]);
     await vi.waitUntil(() => changes.length > 0, { interval: 2 });
     expect([asked, names(discovery).length]).toEqual([pages, models]);
+    const isCut = pages === 20;
+    expect(discovery.state('main').finding).toEqual(isCut ? { code: 'list-cut', models } : null);
+  });
+
+  test('a list that is longer than what is read of it is told, and asked for again in an hour', async () => {
+    const data = Array.from({ length: 6_000 }, (_, index) => ({ id: `m${index}` }));
+    upstream.answer((_request, response) => json(response, { object: 'list', data }));
+    const discovery = start();
+    discovery.watch([provider()]);
+    await pass(0);
+    expect(names(discovery).slice(-1)).toEqual(['m5000']);
+    expect(discovery.state('main')).toMatchObject({
+      finding: { code: 'list-cut', models: 5_001 },
+      error: expect.stringContaining('longer than the 5001 models that Sluice reads'),
+    });
+    await vi.advanceTimersByTimeAsync(hourMs - 1);
+    expect(upstream.seen).toHaveLength(1);
   });
 
   test('asks again every hour, and not before', async () => {

@@ -66,7 +66,10 @@ export function isJsonString(body: Buffer): boolean {
 
 /** Judges requested text. A transcript of silence may be empty. */
 export function readText(body: Buffer): Verdict {
-  return pageBeginning.test(body.toString('latin1', 0, 64)) ? page : answer;
+  if (!pageBeginning.test(body.toString('latin1', 0, 64))) return answer;
+  // Somebody may speak of HTML.
+  const [beginning, end] = [body.toString('latin1', 0, beginningBytes), body.toString('latin1', -64)];
+  return pagePart.test(beginning) || pageEnd.test(end) ? page : answer;
 }
 
 /** What is labelled JSON but is no JSON may be the requested text itself, unless it began as JSON and was cut. */
@@ -134,6 +137,8 @@ const damaged: Verdict = { kind: 'damaged', what: 'sent an answer that is no val
 const page: Verdict = { kind: 'damaged', what: 'answered with a page of text' };
 
 const pageBeginning = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}<(?:!doctype|html)\b/i);
+const pagePart = boundedPattern(/<(?:head|body|title|meta|script|center)\b/i);
+const pageEnd = boundedPattern(/<\/html>\s{0,60}$/i);
 const documentBeginning = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}(?:\{\s{0,60}"|\[\s{0,60}[{"]|")/);
 const errorOnTop = boundedPattern(/^(?:\xef\xbb\xbf)?\s{0,60}\{\s{0,60}"error"\s{0,60}:\s{0,60}[{"]/);
 const jsonType = boundedPattern(/^application\/(?:[\w.+-]{1,100}\+)?json\b/i);
