@@ -23,6 +23,27 @@ export interface GateOptions {
   /** Called for each event before the filter. */
   known?: { find(chunk: ComparedBytes, from: number): KnownEvent | null };
   maxHeldBytes?: number;
+  /** Called with the last bytes of an event that was too large to be held. */
+  largeEnd?: (end: Buffer) => void;
+}
+
+/** How much of the end of an event may matter: its finish reason stands behind the text or the image. */
+const largeEndBytes = 4 * 1024;
+
+/** The last bytes of an event that passes in pieces. */
+export class LargeEnd {
+  #bytes = Buffer.alloc(0);
+
+  add(piece: Buffer): void {
+    const joined = piece.length >= largeEndBytes ? piece : Buffer.concat([this.#bytes, piece]);
+    this.#bytes = Buffer.from(joined.subarray(-largeEndBytes));
+  }
+
+  take(): Buffer {
+    const bytes = this.#bytes;
+    this.#bytes = Buffer.alloc(0);
+    return bytes;
+  }
 }
 
 /** Passes the bytes of one stream, whole events only. */

@@ -66,6 +66,8 @@ export interface StreamFormat {
    * stream with nothing else is asked for once more. Absent if the API has no such end.
    */
   isMalformedCall?(event: StreamEvent): boolean;
+  /** The members at the end of an event that is too large to be read, as in a small one; absent if none of them says how it ended. */
+  readEnd?(end: string): unknown;
   /** `answers`: how many choices or images the stream carries in parallel. */
   watch(answers: number): StreamWatch;
   /** An error that arrived instead of the answer, as a JSON response body. */

@@ -1,6 +1,7 @@
 /** Stream formats of `:streamGenerateContent`: each event is a complete response object with the next parts. */
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { linesOf, type StreamEvent } from '../core/sse-event.ts';
 import type {
   EventMeaning,
@@ -21,12 +22,19 @@ export const generateStream: StreamFormat = {
   meaningOf,
   isMalformedCall: ({ value }) =>
     isObject(value) && candidatesOf(value).some((each) => malformedCalls.has(each.finishReason) && !hasParts(each)),
+  readEnd: (end) => {
+    const [, finishReason] = finishInEnd.exec(end) ?? [];
+    return finishReason && { candidates: [{ finishReason }] };
+  },
   watch: () => new GenerateWatch((error) => `data: ${error}\r\n\r\n`, ''),
   writeError: writeGeminiError,
   fromWhole: (whole) => `data: ${JSON.stringify(whole)}\r\n\r\n`,
   mayBeginEarly: true,
   isDecidedByResponse: false,
 };
+
+/** Within a string, its quotes would be escaped. */
+const finishInEnd = boundedPattern(/"finishReason"\s{0,9}:\s{0,9}"([A-Z_]{1,60})"/);
 
 /** Without `?alt=sse`: one growing JSON array. */
 export const generateArrayStream: StreamFormat = {

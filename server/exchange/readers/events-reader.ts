@@ -66,6 +66,7 @@ export class EventsReader implements ResponseReader {
     this.#gate = this.#framing.openGate((bytes) => this.#deliver(bytes), {
       filter: (bytes, isWhole) => (isWhole ? this.#passEvent(bytes) : this.#passBeginning(bytes)),
       known: this.#shapes,
+      largeEnd: (end) => this.#passEnd(end),
       ...(text && { maxHeldBytes: maxTextEventBytes }),
     });
   }
@@ -187,6 +188,12 @@ export class EventsReader implements ResponseReader {
     this.#watch.note(this.#framing.readPartialEvent(bytes));
     this.#keep(null);
     return bytes;
+  }
+
+  /** Of an event that is too large to parse. */
+  #passEnd(bytes: Buffer): void {
+    const value = this.#options.format.readEnd?.(bytes.toString('latin1'));
+    if (value !== undefined) this.#watch.note({ name: '', data: '', value });
   }
 
   #inspect(bytes: Buffer, event: StreamEvent): Buffer | null {

@@ -120,6 +120,21 @@ describe.each(cases)('an answer of $dialect that is followed by $then', ({ diale
   });
 });
 
+describe.each(['openai', 'gemini'] as const)('one event of %s that is too large to be held', (dialect) => {
+  test.each(names)('and has its finish reason at its end is the whole answer to the client of %s', async (client) => {
+    await start(dialect, [], 'the end of the connection');
+    const said = 'word "finishReason": "OTHER", "finish_reason":"other" '.repeat(14_000);
+    upstream.answer((_request, response) => {
+      if (dialect === 'gemini') return gemini.sendEvents(response, [gemini.answered([{ text: said }])]);
+      return chat.sendStream(response, `${chat.chunk({ role: 'assistant', content: said }, 'stop')}data: [DONE]\n\n`);
+    });
+    const [told, reason] = await clients[client]();
+    expect([told === said, reason]).toEqual([true, ends[client]]);
+    expect(upstream.seen).toHaveLength(1);
+    expect(await gateway.record()).toMatchObject({ outcome: 'ok', attempts: [{ failure: null }] });
+  });
+});
+
 describe.each(['responses', 'messages', 'gemini'] as const)(
   'a chat that says [DONE] without a finish reason',
   (client) => {

@@ -1,6 +1,6 @@
 /** Framing of a stream that is one JSON array. An event is an element and the bytes before it. */
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import type { EventFilter, EventGate, Framing, GateOptions } from '../framing.ts';
+import { type EventFilter, type EventGate, type Framing, type GateOptions, LargeEnd } from '../framing.ts';
 import type { StreamEvent } from '../sse-event.ts';
 
 const jsonType = boundedPattern(/^application\/json\b/i);
@@ -52,6 +52,8 @@ class JsonArrayGate implements EventGate {
   readonly #write: (bytes: Buffer) => void;
   readonly #filter: EventFilter;
   readonly #maxHeldBytes: number;
+  readonly #largeEnd: GateOptions['largeEnd'];
+  readonly #tail = new LargeEnd();
   #heldParts: Buffer[] = [];
   #heldBytes = 0;
   #insideLargeEvent = false;
@@ -60,10 +62,11 @@ class JsonArrayGate implements EventGate {
   #isInString = false;
   #isEscaped = false;
 
-  constructor(write: (bytes: Buffer) => void, { filter, maxHeldBytes = usualMaxHeldBytes }: GateOptions) {
+  constructor(write: (bytes: Buffer) => void, { filter, maxHeldBytes = usualMaxHeldBytes, largeEnd }: GateOptions) {
     this.#write = write;
     this.#filter = filter;
     this.#maxHeldBytes = maxHeldBytes;
+    this.#largeEnd = largeEnd;
   }
 
   get insideEvent(): boolean {
@@ -102,6 +105,8 @@ class JsonArrayGate implements EventGate {
   #end(last: Buffer): void {
     if (this.#insideLargeEvent) {
       this.#insideLargeEvent = false;
+      this.#tail.add(last);
+      this.#largeEnd?.(this.#tail.take());
       this.#write(last);
       return;
     }
@@ -113,6 +118,7 @@ class JsonArrayGate implements EventGate {
 
   #hold(part: Buffer): void {
     if (this.#insideLargeEvent) {
+      this.#tail.add(part);
       this.#write(part);
       return;
     }
@@ -123,6 +129,7 @@ class JsonArrayGate implements EventGate {
     const beginning = Buffer.concat(this.#heldParts);
     this.#forgetHeld();
     this.#filter(beginning, false);
+    this.#tail.add(beginning);
     this.#write(beginning);
   }
 

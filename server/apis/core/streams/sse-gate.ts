@@ -8,7 +8,7 @@
  */
 
 import { ComparedBytes } from '../../../ground/compared-bytes.ts';
-import type { EventFilter, EventGate, GateOptions } from '../framing.ts';
+import { type EventFilter, type EventGate, type GateOptions, LargeEnd } from '../framing.ts';
 import { isLineEnd, isSplitLineEnd, LineEnds } from './sse-lines.ts';
 
 const byteOrderMark = Buffer.from('\ufeff');
@@ -19,6 +19,8 @@ export class SseGate implements EventGate {
   readonly #filter: EventFilter;
   readonly #knownEvents: GateOptions['known'];
   readonly #maxHeldBytes: number;
+  readonly #largeEnd: GateOptions['largeEnd'];
+  readonly #tail = new LargeEnd();
   #heldParts: Buffer[] = [];
   #heldBytes = 0;
   /** The current line is empty so far. */
@@ -30,12 +32,13 @@ export class SseGate implements EventGate {
 
   constructor(
     write: (bytes: Buffer) => void,
-    { filter, known: knownEvents, maxHeldBytes = usualMaxHeldBytes }: GateOptions,
+    { filter, known: knownEvents, maxHeldBytes = usualMaxHeldBytes, largeEnd }: GateOptions,
   ) {
     this.#write = write;
     this.#filter = filter;
     this.#knownEvents = knownEvents;
     this.#maxHeldBytes = maxHeldBytes;
+    this.#largeEnd = largeEnd;
   }
 
   /** Part of an event has been sent, so nothing may be inserted before its end. */
@@ -109,6 +112,9 @@ export class SseGate implements EventGate {
       const result = this.#heldBytes > 0 ? this.#filterHeld(part) : this.#filter(part, true);
       if (result !== part) edited.replace(from, end, result);
       this.#forgetHeld();
+    } else {
+      this.#tail.add(edited.chunk.subarray(from, end));
+      this.#largeEnd?.(this.#tail.take());
     }
     this.#eventEnded();
   }
@@ -131,6 +137,7 @@ export class SseGate implements EventGate {
   #hold(part: Buffer): void {
     this.#atLineStart = isLineEnd(part.at(-1));
     if (this.#insideLargeEvent) {
+      this.#tail.add(part);
       this.#write(part);
       return;
     }
@@ -138,7 +145,9 @@ export class SseGate implements EventGate {
     this.#heldBytes += part.length;
     if (this.#heldBytes <= this.#maxHeldBytes) return;
     this.#insideLargeEvent = true;
-    this.#filter(Buffer.concat(this.#heldParts), false);
+    const beginning = Buffer.concat(this.#heldParts);
+    this.#filter(beginning, false);
+    this.#tail.add(beginning);
     this.#sendHeld();
   }
 

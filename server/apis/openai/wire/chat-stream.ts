@@ -1,5 +1,6 @@
 import type { ErrorBody } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../core/stream-format.ts';
 import { sseFraming } from '../../core/streams/sse-framing.ts';
@@ -17,6 +18,10 @@ export const chatStream: StreamFormat = {
     if (error) return value.error ? { kind: 'error', error } : { kind: 'error', error, isForeign: true };
     return errorMeaningOf(value) ?? (isAnswering(value) ? content : nothing);
   },
+  readEnd: (end) => {
+    const [, finish_reason] = finishInEnd.exec(end) ?? [];
+    return finish_reason && { choices: [{ index: 0, text: 'of the event', finish_reason }] };
+  },
   watch: (choices) => new ChatWatch(choices),
   writeError,
   fromWhole: chatStreamFromWhole,
@@ -25,6 +30,8 @@ export const chatStream: StreamFormat = {
   isDecidedByResponse: false,
 };
 
+/** Within a string, its quotes would be escaped. */
+const finishInEnd = boundedPattern(/"finish_reason"\s{0,9}:\s{0,9}"([a-z_]{1,60})"/);
 const nothing: EventMeaning = { kind: 'nothing' };
 const content: EventMeaning = { kind: 'content' };
 
