@@ -1,10 +1,10 @@
 /** The options by which `sluice log` selects requests. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { statusPattern } from '../contract/comparison.ts';
 import type { RequestFilterInput } from '../contract/queries.ts';
-import { isError } from '../contract/request-errors.ts';
+import { rangeMs, readFilterText } from '../contract/request-filter.ts';
 import type { Control } from './control.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import type { LoggedRequest } from './request-rows.ts';
 import { parsePastTime } from './time-options.ts';
 import { didYouMean } from './wrong-usage.ts';
 
@@ -16,6 +16,7 @@ export interface FilterOptions {
   client?: string;
   status?: string;
   errors?: boolean;
+  filter?: RequestFilterInput;
   search?: string;
   since?: number;
   until?: number;
@@ -28,8 +29,9 @@ export function addFilterOptions(command: Command): Command {
     .option('--model <name>', 'of this model, as it was asked for or served')
     .option('--provider <id>', 'that this provider answered')
     .option('--client <user-agent>', 'of this client, as its user-agent names it')
-    .option('--status <code>', 'with this status: 429, or a class such as 5xx', parseStatus)
+    .option('--status <code>', 'with this status: 429, a class such as 5xx, or ">=500"', parseStatus)
     .option('--errors', 'that failed')
+    .option('--filter <conditions>', 'as in the window: "model:gpt-5 cost:>0.05 duration:>10s gate"', parseFilter)
     .option('--search <text>', 'with this text in ids, names, errors or captured bodies')
     .option('--since <when>', 'from then on: a date, or a time span such as 30d', parsePastTime)
     .option('--until <when>', 'before then', parsePastTime);
@@ -37,11 +39,12 @@ export function addFilterOptions(command: Command): Command {
 
 /** Throws a CliError for an empty time range. */
 export function filterOf(options: FilterOptions): RequestFilterInput {
-  const { key, group, model, provider, client, status, errors, search, since, until } = options;
+  const { key, group, model, provider, client, status, errors, search, since, until, filter } = options;
   if (since !== undefined && until !== undefined && since >= until) {
     throw new CliError('Nothing lies between --since and --until: --until is not the later one.', exitCodes.usage);
   }
   return {
+    ...filter,
     ...(key !== undefined && { keyId: key }),
     ...(group !== undefined && { groupId: group }),
     ...(model !== undefined && { model }),
@@ -76,27 +79,20 @@ export async function unknownNames(
   return (await Promise.all(notes)).flat();
 }
 
-/** Whether a request that has just ended matches. `search` and times apply only to the requests in the ledger. */
-export function isSelected(request: LoggedRequest, filter: RequestFilterInput): boolean {
-  const { keyId, groupId, model, provider, client, status, outcome } = filter;
-  return (
-    (keyId === undefined || request.keyId === keyId) &&
-    (groupId === undefined || request.groupId === groupId) &&
-    (model === undefined || request.modelAsked === model || request.modelServed === model) &&
-    (provider === undefined || request.provider === provider) &&
-    (client === undefined || request.client === client) &&
-    (status === undefined || hasStatus(request, status)) &&
-    (outcome !== 'failed' || isError(request))
-  );
-}
-
-function hasStatus(request: LoggedRequest, status: string): boolean {
-  const statusText = String(request.status ?? '');
-  return status.endsWith('xx') ? statusText.startsWith(status.slice(0, 1)) : statusText === status;
-}
-
 function parseStatus(text: string): string {
   const status = text.toLowerCase();
-  if (/^[1-5](?:\d\d|xx)$/.test(status)) return status;
-  throw new InvalidArgumentError('Use a status such as 429, or a class such as 5xx.');
+  if (statusPattern.test(status)) return status;
+  throw new InvalidArgumentError('Use a status such as 429, a class such as 5xx, or ">=500".');
+}
+
+function parseFilter(text: string): RequestFilterInput {
+  const { filter, words, wrong } = readFilterText(text);
+  if (wrong.length > 0) throw new InvalidArgumentError(`This is no condition: ${wrong.join(', ')}.`);
+  const { range, search, ...conditions } = filter;
+  const searched = [search, words].filter(Boolean).join(' ');
+  return {
+    ...conditions,
+    ...(searched !== '' && { search: searched }),
+    ...(range && { sinceMs: Date.now() - rangeMs[range] }),
+  };
 }

@@ -2,13 +2,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EventMessage } from '../contract/events.ts';
 import type { QueryResults, RequestFilterInput } from '../contract/queries.ts';
+import { fitsFilter } from '../contract/request-filter.ts';
 import { repairText } from '../contract/request-views.ts';
 import { type ExportFormat, exportRequests } from '../store/sqlite/export.ts';
 import type { RequestFilter } from '../store/sqlite/queries.ts';
 import type { Control } from './control.ts';
 import { describeRequest } from './describe-request.ts';
 import type { Examples } from './examples.ts';
-import { addFilterOptions, type FilterOptions, filterOf, isSelected, unknownNames } from './log-filter.ts';
+import { addFilterOptions, type FilterOptions, filterOf, unknownNames } from './log-filter.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
@@ -26,6 +27,7 @@ export const logExamples: Examples = {
   log: [
     'sluice log --follow --errors',
     'sluice log --key my-editor --since 2h',
+    'sluice log --filter "status:>=500 cost:>0.05 range:7d"',
     'sluice log --export csv --since 30d > requests.csv',
   ],
   'log show': [
@@ -122,7 +124,7 @@ async function printEach(
   const before = new Set(shown.map(({ id }) => id));
   for await (const { event } of events) {
     if (event.type !== 'request-finished' || before.has(event.request.id)) continue;
-    if (!isSelected(event.request, filter)) continue;
+    if (!fitsFilter(event.request, filter)) continue;
     const rows = [requestRow(event.request)];
     output.showOne(event.request, followed(requestColumns, rows, { usual: usualRow, hasHead: false }));
   }

@@ -10,6 +10,7 @@ import type { CassetteView } from './cassette.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { adoptedText } from './command-fields.ts';
 import { connectShape } from './commands.ts';
+import { comparisonPattern, outcomes, statusPattern } from './comparison.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type Found, findGroupsShape, findKeysShape, maxReported } from './find.ts';
@@ -42,6 +43,8 @@ const requestSorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
 
 const timeMs = z.number().int().nonnegative();
 
+const comparison = z.string().regex(comparisonPattern).optional();
+
 /** All given conditions must hold. */
 export const requestFilterSchema = z.strictObject({
   keyId: z.string().optional(),
@@ -56,14 +59,15 @@ export const requestFilterSchema = z.strictObject({
    * `failed`: the errors of usage, which are `error`, `stream-broken` and `interrupted`, but not a fault that was switched on.
    * `refused`: those of them that Sluice refused as the caller's mistake.
    */
-  outcome: z
-    .enum(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running', 'failed', 'refused'])
-    .optional(),
-  /** An exact status, or a class such as `4xx`. */
-  status: z
-    .string()
-    .regex(/^[1-5](?:\d\d|xx)$/)
-    .optional(),
+  outcome: z.enum(outcomes).optional(),
+  /** An exact status, a class such as `4xx`, or a comparison such as `>=500`. */
+  status: z.string().regex(statusPattern).optional(),
+  /** Compared with a number: `>0.05`. In US dollars; only requests that have ended and whose cost is known. */
+  cost: comparison,
+  durationMs: comparison,
+  firstByteMs: comparison,
+  /** Of input and output. */
+  tokens: comparison,
   /**
    * Searches ids (their beginning), names of models, providers and clients, error codes and messages, and captured
    * bodies. In texts and bodies it matches whole words, and the last word also as the beginning of a word.

@@ -79,5 +79,5 @@ it.each(addresses.filter(([address]) => /people\?|providers\/|section=prices&/.t
   },
 );
 
-const searchText = (page: Page) => page.getByRole('main').getByRole('searchbox').first().inputValue();
+const searchText = (page: Page) => page.getByRole('main').locator('[type=search]').first().inputValue();
 const previewed = (page: Page) => page.getByRole('combobox', { name: 'Model', exact: true }).inputValue();

@@ -279,7 +279,7 @@ describe('the command palette', () => {
 describe('a key without a modifier', () => {
   it.each(['/models', '/requests'])('/ goes to the search of %s', async (screen) => {
     const { page } = await open({ config, screen, prepare: fillWithRequests });
-    const box = page.getByRole('main').getByRole('searchbox');
+    const box = page.getByRole('main').locator('[type=search]');
     await box.waitFor();
     await page.keyboard.press('/');
     await expectFocus(box);
@@ -334,7 +334,7 @@ describe('a key without a modifier', () => {
     await page.getByRole('button', { name: 'Export' }).focus();
     await page.keyboard.press('k');
     await expect.poll(focusedRow).toBe('3');
-    await page.getByRole('searchbox').first().focus();
+    await page.getByLabel('Search requests').focus();
     await page.keyboard.press('j');
     expect(await focusedRow()).toBe(undefined);
   });

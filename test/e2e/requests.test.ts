@@ -117,7 +117,7 @@ it('loads on by itself once the engine is back', async () => {
 it('names the times of a link, and takes a range instead', async () => {
   const sinceMs = new Date(2026, 10, 3, 9).getTime();
   const { page } = await open({ screen: `/requests?since=${sinceMs}` });
-  const range = page.getByLabel('Time range');
+  const range = page.getByLabel('Time range', { exact: true });
   const chosen = () => range.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label);
   await expect.poll(chosen).toBe('Since 3 Nov, 09:00');
   await page.goto(page.url().replace(/#.*/, `#/requests?since=${sinceMs}&until=${sinceMs + 3_600_000}`));
@@ -129,13 +129,13 @@ it('names the times of a link, and takes a range instead', async () => {
 
 it('keeps the requests that match the filter, which is in the address', async () => {
   const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });
-  await page.getByLabel('Outcome').selectOption('error');
+  await page.getByLabel('Outcome', { exact: true }).selectOption('error');
   await expect.poll(() => page.url()).toContain('#/requests?outcome=error');
   await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('429 error');
   await expect.poll(() => page.getByText('200 ok').count()).toBe(0);
   await page.reload();
   await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('429 error');
-  await page.getByLabel('Outcome').selectOption('interrupted');
+  await page.getByLabel('Outcome', { exact: true }).selectOption('interrupted');
   await page.getByText('No matching requests').waitFor();
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByText('200 ok').first().waitFor();

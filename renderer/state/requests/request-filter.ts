@@ -2,32 +2,20 @@
  * Filter and order of the list of requests. Both are part of the address, so that links, Back and reload keep them:
  *
  *     #/requests?q=timeout&outcome=failed&model=gpt-5&provider=openai&key=k1&group=default&client=…&capability=chat
- *               &status=4xx&range=24h&sort=-cost
+ *               &status=4xx&cost=>0.05&duration=>10000&range=24h&sort=-cost
  *
  * - `q`: the search; `outcome`, `status`, `model`, `provider`, `capability` and `client` as in the query `requests`; `key` and
  *   `group` are ids.
+ * - `cost`, `tokens`, `duration` and `first-byte` (in milliseconds): compared with a number.
  * - `range`: the latest `1h`, `24h`, `7d` or `30d`; or `since` and `until` (exclusive) in Unix milliseconds.
  * - `sort`: `duration`, `cost`, `tokens` or `first-byte`, with `-` before it for the highest first; absent: newest first.
  */
 
 import { operations } from '../../../server/contract/capability.ts';
+import { comparisonPattern, outcomes, statusPattern } from '../../../server/contract/comparison.ts';
 import type { QueryInputMap, RequestFilterInput } from '../../../server/contract/queries.ts';
-import { isError, isRefused } from '../../../server/contract/request-errors.ts';
-import { dayMs, hourMs } from '../../../server/contract/units.ts';
-import type { LiveRequest } from './live-request.ts';
+import { rangeMs, ranges, type TimeRange } from '../../../server/contract/request-filter.ts';
 
-export const outcomes = [
-  'ok',
-  'failed',
-  'refused',
-  'error',
-  'client-gone',
-  'stream-broken',
-  'interrupted',
-  'running',
-] as const;
-export const ranges = ['1h', '24h', '7d', '30d'] as const;
-export type TimeRange = (typeof ranges)[number];
 export const sorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
 export type SortBy = (typeof sorts)[number];
 export const statusClasses = ['2xx', '4xx', '5xx'] as const;
@@ -52,6 +40,7 @@ const texts = {
   client: 'client',
   q: 'search',
 } as const;
+const compared = { cost: 'cost', duration: 'durationMs', 'first-byte': 'firstByteMs', tokens: 'tokens' } as const;
 const times = { since: 'sinceMs', until: 'untilMs' } as const;
 
 export function filterOf(address: URLSearchParams): ShownFilter {
@@ -59,6 +48,10 @@ export function filterOf(address: URLSearchParams): ShownFilter {
   for (const [name, field] of Object.entries(texts)) {
     const value = address.get(name);
     if (value) filter[field as (typeof texts)[keyof typeof texts]] = value;
+  }
+  for (const [name, field] of Object.entries(compared)) {
+    const value = address.get(name) ?? '';
+    if (comparisonPattern.test(value)) filter[field as (typeof compared)[keyof typeof compared]] = value;
   }
   for (const [name, field] of Object.entries(times)) {
     const value = Number(address.get(name) ?? Number.NaN);
@@ -73,7 +66,7 @@ export function filterOf(address: URLSearchParams): ShownFilter {
     ...filter,
     ...(outcome && { outcome }),
     ...(capability && { capability }),
-    ...(/^[1-5](?:\d\d|xx)$/.test(status) && { status }),
+    ...(statusPattern.test(status) && { status }),
     ...(range && { range }),
     ...(sort && { sort }),
   };
@@ -89,6 +82,8 @@ export function searchOf(filter: ShownFilter): string {
   add('outcome', outcome);
   add('status', status);
   for (const name of ['model', 'provider', 'key', 'group', 'client'] as const) add(name, filter[texts[name]]);
+  for (const [name, field] of Object.entries(compared))
+    add(name, filter[field as (typeof compared)[keyof typeof compared]]);
   add('capability', capability);
   add('range', range);
   add('since', filter.sinceMs);
@@ -113,13 +108,6 @@ export function sortTextOf({ by, isAscending }: Sort): string {
   return `${isAscending ? '' : '-'}${by}`;
 }
 
-export const rangeMs: Record<TimeRange, number> = {
-  '1h': hourMs,
-  '24h': dayMs,
-  '7d': 7 * dayMs,
-  '30d': 30 * dayMs,
-};
-
 /** The filter in the form that the engine expects. A range ends at `nowMs`. */
 export function queryOf({ range, sort: _, search, ...filter }: ShownFilter, nowMs: number): RequestFilterInput {
   const text = search?.trim();
@@ -140,36 +128,6 @@ export function sortQueryOf({ sort }: ShownFilter): Pick<QueryInputMap['requests
  */
 export function isLive({ search, sort }: ShownFilter): boolean {
   return search === undefined && sort === undefined;
-}
-
-/** Applies the filter in the same way as the ledger, except for `search`. */
-export function isShown(request: LiveRequest, filter: RequestFilterInput): boolean {
-  const { outcome, status, model, provider, keyId, groupId, client, capability, sinceMs, untilMs } = filter;
-  return (
-    hasOutcome(request, outcome) &&
-    hasStatus(request, status) &&
-    (model === undefined || request.modelAsked === model || request.modelServed === model) &&
-    (provider === undefined || request.provider === provider) &&
-    (keyId === undefined || request.keyId === keyId) &&
-    (groupId === undefined || request.groupId === groupId) &&
-    (client === undefined || request.client === client) &&
-    (capability === undefined || request.capability === capability) &&
-    (sinceMs === undefined || request.startedAt >= sinceMs) &&
-    (untilMs === undefined || request.startedAt < untilMs)
-  );
-}
-
-function hasOutcome(request: LiveRequest, filtered: RequestFilterInput['outcome']): boolean {
-  if (filtered === undefined) return true;
-  if (filtered === 'failed') return isError(request);
-  if (filtered === 'refused') return isRefused(request);
-  return (request.outcome ?? 'running') === filtered;
-}
-
-function hasStatus({ status }: LiveRequest, filtered: string | undefined): boolean {
-  if (filtered === undefined) return true;
-  if (status === null) return false;
-  return filtered.endsWith('xx') ? String(status).startsWith(filtered.slice(0, 1)) : String(status) === filtered;
 }
 
 /** Formats parameters as a query string; empty if there are none. */

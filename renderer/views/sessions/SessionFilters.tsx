@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
+import { ranges } from '../../../server/contract/request-filter.ts';
 import filterBar from '../../components/selects/FilterBar.module.css';
 import { type FilterOptions, FilterSelect } from '../../components/selects/FilterSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
-import { ranges } from '../../state/requests/request-filter.ts';
 import { type ShownSessions, sessionFilterOf, sessionSearchOf, sessionStates } from './session-filter.ts';
 
 interface SessionFiltersProps {

@@ -4,7 +4,7 @@
  * as for requests.
  */
 import type { SessionFilterInput } from '../../../server/contract/queries.ts';
-import { rangeMs, ranges, type TimeRange } from '../../state/requests/request-filter.ts';
+import { rangeMs, ranges, type TimeRange } from '../../../server/contract/request-filter.ts';
 
 export const sessionStates = ['running', 'refused'] as const;
 

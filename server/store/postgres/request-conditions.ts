@@ -1,9 +1,18 @@
 /** The conditions of a request filter in PostgreSQL's SQL, and the days on which matching requests can be. */
 
+import { comparisonOf } from '../../contract/comparison.ts';
 import type { Within } from '../../contract/people.ts';
 import { dayMs } from '../../contract/units.ts';
 import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
-import { containsText, outcomeAsked, type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
+import {
+  comparisonsIn,
+  containsText,
+  measureOf,
+  outcomeAsked,
+  type RequestConditions,
+  type SortColumn,
+  timesOfId,
+} from '../sqlite/request-filter.ts';
 import type { NameDimension } from '../sqlite/request-names.ts';
 import { matchedSql, type WordSearch, wordSearch } from './matched-words.ts';
 import { orMoved } from './partitions.ts';
@@ -54,11 +63,20 @@ export async function select(postgres: Postgres, filter: RequestConditions): Pro
   if (filter.outcome === 'running') selecting.add('outcome IS NULL');
   if (asked?.condition) selecting.add(rowSql(asked.condition, postgresNotation));
   if (status !== undefined) selecting.status(status);
+  for (const each of comparisonsIn(filter)) selecting.compared(each);
   if (sinceMs !== undefined) selecting.since(sinceMs);
   if (untilMs !== undefined) selecting.until(untilMs);
   if (search !== undefined && search.trim() !== '') await selecting.search(postgres, search.trim());
   return selecting.selection;
 }
+
+/** The columns by which requests are compared and sorted. */
+export const measureColumns: Readonly<Record<SortColumn, string>> = {
+  duration: 'total_ms',
+  cost: 'cost_usd',
+  'first-byte': 'first_byte_ms',
+  tokens: `coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0)`,
+};
 
 class Selecting {
   readonly #conditions: string[] = [];
@@ -90,9 +108,17 @@ class Selecting {
   }
 
   status(status: string): void {
-    const low = Number.parseInt(status.replace('xx', '00'), 10);
-    const high = status.endsWith('xx') ? low + 99 : low;
-    this.add(`status BETWEEN ${this.#value(low)} AND ${this.#value(high)}`);
+    if (status.endsWith('xx')) {
+      const low = Number.parseInt(status.replace('xx', '00'), 10);
+      this.add(`status BETWEEN ${this.#value(low)} AND ${this.#value(low + 99)}`);
+      return;
+    }
+    const { sign, value } = comparisonOf(status);
+    this.add(`status ${sign} ${this.#value(value)}`);
+  }
+
+  compared({ field, sign, value }: ReturnType<typeof comparisonsIn>[number]): void {
+    this.add(`(outcome IS NOT NULL AND ${measureColumns[measureOf[field]]} ${sign} ${this.#value(value)}::float8)`);
   }
 
   since(timeMs: number): void {

@@ -9,24 +9,18 @@ import { number } from '../rules/columns.ts';
 import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
 import { toLedgerRow } from '../rules/rows.ts';
 import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
-import { maxSorted, type SortColumn } from '../sqlite/find-requests.ts';
+import { maxSorted } from '../sqlite/find-requests.ts';
 import type { RequestFilter, RequestPage } from '../sqlite/queries.ts';
+import type { SortColumn } from '../sqlite/request-filter.ts';
 import { type RequestConditions, timesOfId } from '../sqlite/request-filter.ts';
 import type { Postgres } from './postgres.ts';
-import { select } from './request-conditions.ts';
+import { measureColumns, select } from './request-conditions.ts';
 
 /** An id contains the time of its request, which may come from another clock. */
 const idSlackMs = 60_000;
 /** The most requests that a count reads; the newest are used. */
 const mostCounted = 200_000;
 const latestRows = 100_000;
-
-const sortColumns: Readonly<Record<SortColumn, string>> = {
-  duration: 'total_ms',
-  cost: 'cost_usd',
-  'first-byte': 'first_byte_ms',
-  tokens: `coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0)`,
-};
 
 export async function listRequests(postgres: Postgres, filter: RequestFilter): Promise<RequestPage> {
   const { limit: requestedLimit = 100, before, sort, ...conditions } = filter;
@@ -49,7 +43,7 @@ async function sortRequests(
   conditions: RequestConditions,
   { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
 ): Promise<RequestPage> {
-  const column = sortColumns[by];
+  const column = measureColumns[by];
   const { sql, values } = await select(postgres, conditions);
   const newest = `SELECT *, ${column} AS sorted_by, row_number() OVER (ORDER BY seq DESC) AS place FROM requests
     ${sql === '' ? 'WHERE' : `${sql} AND`} outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ${maxSorted + 1}`;

@@ -7,7 +7,7 @@ import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
 import { toLedgerRow } from '../rules/rows.ts';
 import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
 import type { Database } from './database.ts';
-import { piecesOf, type Selection } from './request-filter.ts';
+import { measureColumns, piecesOf, type Selection, type SortColumn } from './request-filter.ts';
 import { wholeRange } from './seek.ts';
 
 const rowsPerPiece = 4_000;
@@ -15,15 +15,6 @@ const rowsPerPiece = 4_000;
 export const maxSorted = 10_000;
 /** Rows that a count or a sort reads at most. */
 const maxRead = 200_000;
-
-/** Columns by which requests can be sorted. */
-const sortColumns = {
-  duration: 'total_ms',
-  cost: 'cost_usd',
-  'first-byte': 'first_byte_ms',
-  tokens: "coalesce(usage ->> '$.inputTokens', 0) + coalesce(usage ->> '$.outputTokens', 0)",
-} as const;
-export type SortColumn = keyof typeof sortColumns;
 
 /** Newest first. `before`: only requests before this sequence number. */
 export async function findRequests(
@@ -63,7 +54,7 @@ export async function sortRequests(
   selection: Selection,
   { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
 ): Promise<SortedRequests> {
-  const column = sortColumns[by];
+  const column = measureColumns[by];
   const selectRows = database.prepare(
     `SELECT seq, ${column} AS value FROM requests WHERE seq >= ? AND seq < ?${selection.sql}
      AND outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ?`,

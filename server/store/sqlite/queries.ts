@@ -22,10 +22,10 @@ import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/us
 import { readCapture } from './capture-rows.ts';
 import { RecentClientModels } from './client-models.ts';
 import type { Database } from './database.ts';
-import { countRequests, findRequests, findUnpriced, type SortColumn, sortRequests } from './find-requests.ts';
+import { countRequests, findRequests, findUnpriced, sortRequests } from './find-requests.ts';
 import { firstByteTimes, usageOverTime } from './over-time.ts';
 import { repairedPercent as readRepairedPercent } from './repair.ts';
-import { type RequestConditions, select, timesOfId } from './request-filter.ts';
+import { type RequestConditions, type SortColumn, select, timesOfId } from './request-filter.ts';
 import { type NameDimension, recordedNames } from './request-names.ts';
 import { blocksDuring, wholeRange } from './seek.ts';
 import { getSession, listSessions, type SessionFilter, type SessionPage, type SessionReading } from './sessions.ts';

@@ -1,5 +1,12 @@
 /** The conditions of a request filter, in SQL and as the blocks in which its requests can be. */
 import type { Operation } from '../../contract/capability.ts';
+import {
+  type ComparedField,
+  type Comparison,
+  comparedFields,
+  comparisonOf,
+  fitsStatus,
+} from '../../contract/comparison.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
 import { errorOutcomes, errors, refused } from '../../contract/request-errors.ts';
@@ -21,8 +28,13 @@ export interface RequestConditions {
   capability?: Operation;
   /** `failed` and `refused`: as in `contract/request-errors`. */
   outcome?: RequestOutcome | 'running' | 'failed' | 'refused';
-  /** `404`, or `4xx` for a class. */
+  /** `404`, `4xx` for a class, or `>=500`. */
   status?: string;
+  /** `>0.05`, in US dollars. */
+  cost?: string;
+  durationMs?: string;
+  firstByteMs?: string;
+  tokens?: string;
   /** In ids, names of models, providers and clients, errors, and captured bodies. */
   search?: string;
   sinceMs?: number;
@@ -65,13 +77,40 @@ export async function select(database: Database, index: TextIndex, filter: Reque
   if (asked) selection.named('outcome', ['outcome'], asked.outcomes);
   if (asked?.condition) selection.add(rowSql(asked.condition, sqliteNotation));
   if (sinceMs !== undefined || untilMs !== undefined) selection.during(sinceMs, untilMs);
+  for (const { field, sign, value } of comparisonsIn(filter))
+    selection.add(`(outcome IS NOT NULL AND ${measureColumns[measureOf[field]]} ${sign} ?)`, value);
   if (search !== undefined && search.trim() !== '') selection.searched(search.trim(), await index.find(search));
   return selection;
 }
 
+/** The comparisons with numbers that a filter asks for. */
+export function comparisonsIn(filter: RequestConditions): (Comparison & { field: ComparedField })[] {
+  return comparedFields.flatMap((field) => {
+    const condition = filter[field];
+    return condition === undefined ? [] : [{ field, ...comparisonOf(condition) }];
+  });
+}
+
+/** The columns by which requests are compared and sorted. */
+export const measureColumns = {
+  duration: 'total_ms',
+  cost: 'cost_usd',
+  'first-byte': 'first_byte_ms',
+  tokens: "coalesce(usage ->> '$.inputTokens', 0) + coalesce(usage ->> '$.outputTokens', 0)",
+} as const;
+export type SortColumn = keyof typeof measureColumns;
+
+/** The name of a compared field among the columns. */
+export const measureOf: Record<ComparedField, SortColumn> = {
+  cost: 'cost',
+  durationMs: 'duration',
+  firstByteMs: 'first-byte',
+  tokens: 'tokens',
+};
+
 function statusesOf(database: Database, status: string): string[] {
-  if (!status.endsWith('xx')) return [status];
-  return recordedNames(database, 'status').filter((name) => name.startsWith(status.slice(0, 1)));
+  if (/^\d+$/.test(status)) return [status];
+  return recordedNames(database, 'status').filter((name) => fitsStatus(Number(name), status));
 }
 
 const searchedColumns = {

@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import filterBar from '../../../components/selects/FilterBar.module.css';
 import { FilterSelect } from '../../../components/selects/FilterSelect.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
+import { FilterBox } from './FilterBox.tsx';
+import { FilterChips, withoutLastChip } from './FilterChips.tsx';
 import { SavedFilters } from './SavedFilters.tsx';
-import { SearchBox } from './SearchBox.tsx';
 import { useFilterChoices } from './use-filter-choices.ts';
 
 interface RequestFiltersProps {
@@ -18,12 +19,23 @@ interface RequestFiltersProps {
 export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   const { requests: names } = useMessages();
   const [showsMore, setShowsMore] = useState(false);
-  const { usual, more } = useFilterChoices(filter);
-  const hasMore = more.some(({ value }) => value !== '');
-  const shown = showsMore || hasMore ? [...usual, ...more] : usual;
+  const { usual, more, values } = useFilterChoices(filter);
+  const inputRef = useRef<HTMLInputElement>(null);
+  const change = (next: ShownFilter) => {
+    onChange(next);
+    // What had the focus may be gone.
+    inputRef.current?.focus();
+  };
+  const shown = showsMore ? [...usual, ...more] : usual;
   return (
     <search className={filterBar.filters}>
-      <SearchBox value={filter.search ?? ''} onChange={(text) => onChange(withText(filter, text))} />
+      <FilterBox
+        filter={filter}
+        values={values}
+        inputRef={inputRef}
+        onChange={onChange}
+        onBackspace={() => onChange(withoutLastChip(filter))}
+      />
       {shown.map(({ field, options, value, chosen }) => (
         <FilterSelect
           key={field}
@@ -34,27 +46,22 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
           onChange={(next) => onChange(chosen(next))}
         />
       ))}
-      {!hasMore && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}
-          aria-expanded={showsMore}
-          onClick={() => setShowsMore(!showsMore)}
-        >
-          {showsMore ? names.fewerFilters : names.moreFilters}
-        </Button>
-      )}
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}
+        aria-expanded={showsMore}
+        onClick={() => setShowsMore(!showsMore)}
+      >
+        {showsMore ? names.fewerFilters : names.moreFilters}
+      </Button>
       <SavedFilters filter={filter} onChoose={onChange} />
       {searchOf(filter) !== '' && (
         <Button size="xs" variant="subtle" onClick={() => onChange({})}>
           {names.clearFilters}
         </Button>
       )}
+      <FilterChips filter={filter} values={values} onChange={change} />
     </search>
   );
-}
-
-function withText({ search: _, ...filter }: ShownFilter, text: string): ShownFilter {
-  return text.trim() === '' ? filter : { ...filter, search: text };
 }

@@ -1,17 +1,13 @@
 import { operations } from '../../../../server/contract/capability.ts';
+import { outcomes } from '../../../../server/contract/comparison.ts';
+import { ranges } from '../../../../server/contract/request-filter.ts';
 import type { FilterOptions } from '../../../components/selects/FilterSelect.tsx';
 import { type Localization, useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
-import {
-  filterOf,
-  outcomes,
-  ranges,
-  type ShownFilter,
-  searchOf,
-  statusClasses,
-} from '../../../state/requests/request-filter.ts';
+import { filterOf, type ShownFilter, searchOf, statusClasses } from '../../../state/requests/request-filter.ts';
+import { FilterValues } from './completions.ts';
 
 type ChoiceField =
   | 'range'
@@ -47,7 +43,12 @@ const addressNames: Record<ChoiceField, string> = {
 };
 
 /** The choices of each filter, from the configuration and from names that occur in the ledger. */
-export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; more: FilterChoice[] } {
+export function useFilterChoices(filter: ShownFilter): {
+  usual: FilterChoice[];
+  more: FilterChoice[];
+  /** For what is written instead. */
+  values: FilterValues;
+} {
   const localization = useLocalization();
   const { requests: names } = localization.messages;
   const providers = useControlState((state) => state.views?.providers) ?? [];
@@ -62,37 +63,51 @@ export function useFilterChoices(filter: ShownFilter): { usual: FilterChoice[]; 
     chosen: (value) => withValue(filter, addressNames[field], value),
   });
   const optionsOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
+  const keys = useControlState((state) => state.views?.keys) ?? [];
+  const groups = useControlState((state) => state.views?.groups) ?? [];
   const fixed = describeTimes(filter, localization);
+  const outcomeOptions = outcomes.map((value) => ({ value, label: names.outcomeChoices[value] }));
+  const providerOptions = providers.map(({ id }) => ({ value: id, label: providerName(id) }));
+  const rangeOptions = ranges.map((value) => ({ value, label: names.ranges[value] }));
+  const statusOptions = optionsOf([...statusClasses, ...statuses]);
   return {
+    values: new FilterValues(
+      {
+        model: optionsOf(models),
+        provider: providerOptions,
+        key: namedOptions(keys),
+        group: namedOptions(groups),
+        client: optionsOf(clients),
+        status: statusOptions,
+        outcome: outcomeOptions,
+        capability: optionsOf(operations),
+        range: rangeOptions,
+      },
+      { ...names.filters, ...names.conditionNames, key: names.filters.keyId, group: names.filters.groupId },
+    ),
     usual: [
       {
         field: 'range',
-        options: [
-          ...(fixed === null ? [] : [{ value: fixedTimes, label: fixed }]),
-          ...ranges.map((value) => ({ value, label: names.ranges[value] })),
-        ],
+        options: [...(fixed === null ? [] : [{ value: fixedTimes, label: fixed }]), ...rangeOptions],
         value: filter.range ?? (fixed === null ? '' : fixedTimes),
         chosen: (value) => (value === fixedTimes ? filter : withValue(filter, 'range', value)),
       },
-      choice(
-        'outcome',
-        outcomes.map((value) => ({ value, label: names.outcomeChoices[value] })),
-      ),
+      choice('outcome', outcomeOptions),
       choice('model', optionsOf(models)),
-      choice(
-        'provider',
-        providers.map(({ id }) => ({ value: id, label: providerName(id) })),
-      ),
+      choice('provider', providerOptions),
     ],
     more: [
       choice('keyId', 'key'),
       choice('groupId', 'group'),
-      choice('status', optionsOf([...statusClasses, ...statuses])),
+      choice('status', statusOptions),
       choice('capability', optionsOf(operations)),
       choice('client', optionsOf(clients)),
     ],
   };
 }
+
+const namedOptions = (views: readonly { id: string; name?: string | null | undefined }[]) =>
+  views.map(({ id, name }) => ({ value: id, label: name ?? id }));
 
 /** The choice that stands for the times of a link. */
 const fixedTimes = 'fixed';

@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
+import { fitsFilter } from '../../../../server/contract/request-filter.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useControlState, useControlStore } from '../../../state/control/use-control.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
-import { isLive, isShown, queryOf, type ShownFilter, sortQueryOf } from '../../../state/requests/request-filter.ts';
+import { isLive, queryOf, type ShownFilter, sortQueryOf } from '../../../state/requests/request-filter.ts';
 import { hasGap, joinPages, noPages, type Pages, withLatest } from './request-pages.ts';
 
 const pageSize = 200;
@@ -41,7 +42,7 @@ export function useRequests(filter: ShownFilter, isFrozen: boolean): ShownReques
   const [query] = useState(() => queryOf(filter, Date.now()));
   const liveList = useControlState((state) => (state.views ? state.requests : null));
   const all = isFollowing ? liveList : liveList && none;
-  const live = useMemo(() => all?.filter((request) => isShown(request, query)) ?? null, [all, query]);
+  const live = useMemo(() => all?.filter((request) => fitsFilter(request, query)) ?? null, [all, query]);
   const frozen = useRef<readonly LiveRequest[] | null>(null);
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   if (!isFrozen) frozen.current = null;

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { en } from '../../../../renderer/messages/en/en.ts';
 import { explainFailure, fixOfRequest } from '../../../../renderer/state/requests/failure-fix.ts';
 import type { LiveRequest } from '../../../../renderer/state/requests/live-request.ts';
-import { filterOf, isShown, searchOf } from '../../../../renderer/state/requests/request-filter.ts';
+import { filterOf, searchOf } from '../../../../renderer/state/requests/request-filter.ts';
 import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/views/requests/list/request-pages.ts';
 import { errorKinds } from '../../../../server/contract/errors.ts';
+import { fitsFilter } from '../../../../server/contract/request-filter.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';
 import { finished } from '../../events.ts';
@@ -54,7 +55,7 @@ describe('the filter of the requests', () => {
     [{ untilMs: 1 }, false],
     [{ provider: 'main', keyId: 'k2' }, false],
   ] as const)('%o leaves a request in the list: %s', (filter, isLeft) => {
-    expect(isShown({ ...finished('r1'), modelAsked: 'asked', keyId: 'k1' }, filter)).toBe(isLeft);
+    expect(fitsFilter({ ...finished('r1'), modelAsked: 'asked', keyId: 'k1' }, filter)).toBe(isLeft);
   });
 });
 

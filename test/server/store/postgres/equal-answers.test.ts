@@ -72,7 +72,10 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
     ...(['ok', 'error', 'client-gone', 'stream-broken', 'interrupted', 'running', 'failed', 'refused'] as const).map(
       (outcome) => ({ outcome }),
     ),
-    ...['200', '4xx', '5xx'].map((status) => ({ status })),
+    ...['200', '4xx', '5xx', '>=400', '<404'].map((status) => ({ status })),
+    ...['>0.1', '<=0.25'].map((cost) => ({ cost })),
+    { durationMs: '>=100', firstByteMs: '>0' },
+    ...['<1', '>10'].map((tokens) => ({ tokens })),
     ...['k1', 'k2', 'other'].map((keyId) => ({ keyId, sinceMs: noon - day })),
     ...(['chat', 'embeddings'] as const).map((capability) => ({ capability })),
     ...[

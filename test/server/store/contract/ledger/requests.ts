@@ -36,6 +36,12 @@ export function requestsContract(subject: StoreSubject): void {
       ['failure of any kind', { outcome: 'failed' }],
       ['status', { status: '429' }],
       ['class of status', { status: '4xx' }],
+      ['least status', { status: '>=400' }],
+      ['status below another, but for other conditions', { status: '<500', keyId: 'k2' }],
+      ['cost', { cost: '>0.05' }],
+      ['duration', { durationMs: '>=5000' }],
+      ['time to the first byte', { firstByteMs: '<=1.5' }],
+      ['tokens', { tokens: '<12' }],
       ['first time', { sinceMs: noon + minute }],
       ['one of several keys', { within: { keyIds: ['k2', 'k3'], groupIds: [] } }],
       ['one of several groups', { within: { keyIds: ['k3'], groupIds: ['g2', 'g3'] } }],
@@ -44,8 +50,17 @@ export function requestsContract(subject: StoreSubject): void {
 
     test('are filtered and counted by all that can be asked for', async () => {
       used.add(
-        ended('req_other'),
+        ended('req_other', {
+          costUsd: 0.05,
+          totalMs: 4_999,
+          firstByteMs: 2,
+          usage: { inputTokens: 10, outputTokens: 2 },
+        }),
         ended('req_meant', {
+          costUsd: 0.06,
+          totalMs: 5_000,
+          firstByteMs: 1.5,
+          usage: { inputTokens: 10, outputTokens: 1 },
           startedAt: noon + minute,
           keyId: 'k2',
           groupId: 'g2',
@@ -63,6 +78,14 @@ export function requestsContract(subject: StoreSubject): void {
         const count = await used.ledger.countRequests(filter);
         expect(count, name).toEqual({ requests: 1, failed: 1, isComplete: true });
       }
+    });
+
+    test('have no cost or tokens while they run, and are compared with none if they have no value', async () => {
+      used.ledger.started(began('req_running'));
+      used.add(ended('req_ended', { costUsd: null, firstByteMs: null, usage: null }));
+      expect(await used.ids({ tokens: '<1' })).toEqual(['req_ended']);
+      for (const filter of [{ cost: '>=0' }, { firstByteMs: '>=0' }, { cost: '<1' }])
+        expect(await used.ids(filter)).toEqual([]);
     });
 
     test('that run are told from those that have ended', async () => {
