@@ -17,17 +17,24 @@ interface BundledPackages {
 export function bundledPackages(onBuilt: (paths: readonly string[]) => void = () => {}): BundledPackages {
   const found = new Set<string>();
   const paths = () => [...found].sort();
+  const addPackageOf = (file: string) => {
+    const path = packagePath(file);
+    if (path) found.add(path);
+  };
   const plugin: Plugin = {
     name: 'bundled-packages',
     // One list for all builds of a configuration.
     sharedDuringBuild: true,
     generateBundle(_options, bundle) {
       for (const output of Object.values(bundle)) {
-        if (output.type !== 'chunk') continue;
+        if (output.type === 'asset') {
+          // Typefaces.
+          for (const file of output.originalFileNames) addPackageOf(file);
+          continue;
+        }
         for (const [id, module] of Object.entries(output.modules)) {
-          const path = packagePath(id);
           // Style sheets go into separate files. Other modules count only if something of them is left in the bundle.
-          if (path && (module.renderedLength > 0 || /\.css\b/.test(id))) found.add(path);
+          if (module.renderedLength > 0 || /\.css\b/.test(id)) addPackageOf(id);
         }
       }
     },

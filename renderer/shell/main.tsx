@@ -1,6 +1,7 @@
 /** Entry point of the window: connects the engine's API, the store and the page. Contains no decisions. */
 import '@mantine/core/styles.css';
 import './base.css';
+import './code-face.css';
 import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -14,18 +14,51 @@ const water: MantineColorsTuple = [
   '#0b4a56',
 ];
 
+/** Surfaces of the dark appearance have a trace of the accent's hue, those of fields included. */
+const dark: MantineColorsTuple = [
+  '#d6dadc',
+  '#bcc3c7',
+  '#a4abb0',
+  '#838c91',
+  '#3d4347',
+  '#30363a',
+  '#22272a',
+  '#1d2022',
+  '#16181a',
+  '#101214',
+];
+
 export const theme = createTheme({
-  colors: { water },
+  colors: { water, dark },
   primaryColor: 'water',
   // White text on it is readable, and it contrasts with light and dark surfaces.
   primaryShade: 7,
   defaultRadius: 'sm',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", sans-serif',
-  fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace',
-  fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
+  fontFamily:
+    '"Geist Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", sans-serif',
+  fontFamilyMonospace:
+    '"Geist Mono Variable", ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  // The scales of base.css.
+  fontSizes: {
+    xs: 'var(--type-caption)',
+    sm: 'var(--type-body)',
+    md: 'var(--type-section)',
+    lg: 'var(--type-dialog)',
+    xl: 'var(--type-screen)',
+  },
+  spacing: {
+    xs: 'var(--space-near)',
+    sm: 'var(--space-field)',
+    md: 'var(--space-section)',
+    lg: '24px',
+    xl: 'var(--space-alone)',
+  },
   // Some are sentences.
   components: { Menu: { styles: { label: { fontWeight: 400 } } } },
-  headings: { fontWeight: '600', sizes: { h1: { fontSize: '1rem' }, h2: { fontSize: '0.875rem' } } },
+  headings: {
+    fontWeight: '600',
+    sizes: { h1: { fontSize: 'var(--type-dialog)' }, h2: { fontSize: 'var(--type-section)' } },
+  },
 });

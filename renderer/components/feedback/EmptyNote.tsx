@@ -1,3 +1,4 @@
+import { IconInbox } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import classes from './EmptyNote.module.css';
 
@@ -12,6 +13,9 @@ interface EmptyNoteProps {
 export function EmptyNote({ title, next, children }: EmptyNoteProps) {
   return (
     <div className={classes.note}>
+      <span className={classes.mark} aria-hidden>
+        <IconInbox size={20} stroke={1.5} />
+      </span>
       <p className={classes.title}>{title}</p>
       <p className={classes.text}>{next}</p>
       {children}
