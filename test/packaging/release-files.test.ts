@@ -56,6 +56,7 @@ describe('of the packages', () => {
   it('the notices carry the licences', () => {
     const notices = makeNotices(checkout, ['node_modules/zod', 'node_modules/@mantine/core']);
     expect(notices).toMatch(/\nzod \d+\.\d+\.\d+ \(MIT\)\n\nMIT License\n/);
+    expect(notices).toMatch(/\n@fontsource-variable\/geist \d+\.\d+\.\d+ \(OFL-1\.1\)\n/);
     expect(notices).toMatch(/\n@mantine\/core \d+\.\d+\.\d+ \(MIT\)\n/);
   });
 });
