@@ -5,7 +5,8 @@ import type { RequestView } from '../contract/request-views.ts';
 import { outcomeCell } from './request-rows.ts';
 import { type Cell, fact, localTime, number, type Shown, table } from './shown.ts';
 
-export function describeRequest(request: RequestView): Shown {
+/** `text`: what a person asked in it, if it was captured. */
+export function describeRequest(request: RequestView, text: string | null = null): Shown {
   const { modelAsked, modelServed, errorCode, totalMs } = request;
   const facts: [name: string, value: Cell | null][] = [
     ['request', `${request.id}  ${request.method} ${request.route}`],
@@ -24,10 +25,12 @@ export function describeRequest(request: RequestView): Shown {
     ['key, group', [request.keyId, request.groupId].filter((each) => each !== null).join(', ')],
     ['client', request.client],
     ['usage', usageFact(request)],
+    ['speed', speedFact(request)],
     ['cache', cacheFact(request.cached)],
     ['cassette', request.cassette],
     ['shadow of', request.shadowOf && `${request.shadowOf.id}  ${request.shadowOf.model ?? '-'}`],
     ['fault', request.fault === null ? null : `${request.fault}, on purpose`],
+    ['asked', text],
   ];
   const knownFacts = facts.filter(([, value]) => value !== null && value !== '');
   return [
@@ -55,10 +58,22 @@ function usageFact({ usage, usageCertainty, costUsd }: RequestView): string | nu
   if (usage === null) return null;
   const facts = [
     `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'} tokens`,
+    usage.cachedInputTokens ? `${usage.cachedInputTokens} of the input from a cache` : null,
+    usage.reasoningTokens ? `${usage.reasoningTokens} of the output for reasoning` : null,
     costUsd === null ? 'of unknown cost' : `$${costUsd.toFixed(6)}`,
     certainties[usageCertainty],
   ];
   return facts.filter((each) => each !== null).join(', ');
+}
+
+/** How long the first byte took, and how fast the rest came. */
+function speedFact({ firstByteMs, totalMs, usage }: RequestView): string | null {
+  if (firstByteMs === null) return null;
+  const first = `first byte after ${Math.round(firstByteMs)} ms`;
+  const restMs = (totalMs ?? 0) - firstByteMs;
+  const tokens = usage?.outputTokens ?? 0;
+  // A rate over less would say something of the buffers in between.
+  return restMs < 100 || tokens < 2 ? first : `${first}, then ${Math.round((tokens * 1_000) / restMs)} tokens/s`;
 }
 
 function cacheFact(cached: CacheNote | null): string | null {

@@ -67,8 +67,11 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
 }
 
 async function showOne({ control, output }: VerbContext, id: string): Promise<void> {
-  const { request } = await control.query({ type: 'request', id });
-  output.show(request, describeRequest(request));
+  const [{ request }, texts] = await Promise.all([
+    control.query({ type: 'request', id }),
+    control.query({ type: 'request-texts', ids: [id] }),
+  ]);
+  output.show(request, describeRequest(request, texts[0]?.prompt ?? texts[0]?.opening));
 }
 
 async function showList(

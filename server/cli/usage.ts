@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import { localZone, wholeQuarters } from '../contract/calendar.ts';
-import { type UsageDimension, usageDimensions } from '../contract/ledger.ts';
+import { namelessUsage, type UsageDimension, usageColumns, usageDimensions, withoutPrice } from '../contract/ledger.ts';
 import { forecastMonth, monthSoFar } from '../contract/pace.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { limitCells, limitColumns } from './limit-option.ts';
 import type { Output } from './output.ts';
-import { localTime, table } from './shown.ts';
+import { type Cell, localTime, number, optional, styled, table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
 import type { Verbs } from './verb.ts';
 
@@ -43,8 +43,10 @@ export function addUsageVerb(program: Command, { on }: Verbs): void {
       ...range,
     });
     noteRounding(output, { sinceMs: since, untilMs: until }, range);
-    const head = [by, 'requests', 'errors', 'input', 'output', 'cost'];
-    output.show(rows, table(head, rows.map(row), 'There were no requests.'));
+    const { requests, failed, refused, tokens, cost } = usageColumns;
+    const columns = [by, number(requests), number(failed), optional(number(refused)), number(tokens), number(cost)];
+    const cells = rows.map((view) => row(view, by));
+    output.show(rows, table(columns, cells, 'There were no requests.'));
     await noteMonth(control, output);
   });
 }
@@ -73,15 +75,16 @@ async function noteMonth(control: Control, output: Output): Promise<void> {
   output.note(`This month: $${costUsd.toFixed(2)}${end}.`);
 }
 
-function row(view: UsageView): string[] {
-  const unknown = view.unpricedRequests > 0 ? ` and ${view.unpricedRequests} of unknown cost` : '';
+function row(view: UsageView, by: UsageDimension): Cell[] {
+  const { name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests } = view;
+  const unpriced = unpricedRequests > 0 ? [withoutPrice(String(unpricedRequests))] : [];
   return [
-    view.name ?? '-',
-    String(view.requests),
-    String(view.errors),
-    String(view.inputTokens),
-    String(view.outputTokens),
-    view.costUsd === null ? 'unknown' : `$${view.costUsd.toFixed(4)}${unknown}`,
+    name ?? (by === 'day' ? '-' : namelessUsage[by]),
+    String(requests),
+    errors > refused ? styled('error', String(errors)) : String(errors),
+    String(refused),
+    String(inputTokens + outputTokens),
+    [...(costUsd === null ? [] : [`$${costUsd.toFixed(4)}`]), ...unpriced].join(', ') || '-',
   ];
 }
 

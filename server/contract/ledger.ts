@@ -274,6 +274,25 @@ export interface CacheNote {
 export const usageDimensions = ['day', 'key', 'group', 'model', 'provider'] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
+/** The columns of usage, in window and command line. */
+export const usageColumns = {
+  requests: 'Requests',
+  failed: 'Failed',
+  refused: 'Of these refused',
+  tokens: 'Tokens',
+  cost: 'Cost',
+};
+
+/** What stands for the name of requests without one. */
+export const namelessUsage = {
+  model: 'without a model',
+  provider: 'no provider called',
+  key: 'no valid key',
+  group: 'no group',
+};
+
+export const withoutPrice = (requests: string) => `${requests} without a price`;
+
 /** Sums over requests. */
 export interface UsageTotals {
   requests: number;

@@ -1,4 +1,5 @@
 import { counted } from '../../../server/contract/counted.ts';
+import { namelessUsage, usageColumns, withoutPrice } from '../../../server/contract/ledger.ts';
 import type { SharedCountsProblem, SharedCountsView } from '../../../server/contract/replica-limits.ts';
 
 export const status = {
@@ -44,13 +45,13 @@ export const overview = {
   all: 'all',
   sum: 'Total',
   others: 'others',
-  nameless: { model: 'without a model', provider: 'no provider called', key: 'no valid key', group: 'no group' },
+  nameless: namelessUsage,
   top: 'Most used',
   by: 'Group by',
   dimensions: { model: 'Models', provider: 'Providers', key: 'Keys', group: 'Groups' },
   dimensionNames: { model: 'Model', provider: 'Provider', key: 'Key', group: 'Group' },
-  columns: { requests: 'Requests', failed: 'Failed', refused: 'Of these refused', tokens: 'Tokens', cost: 'Cost' },
-  unpriced: (requests: string) => `${requests} without a price`,
+  columns: usageColumns,
+  unpriced: withoutPrice,
   nobody: 'No usage in this period.',
   emptyTitle: 'No requests in this period',
   emptyNext: 'Choose a longer period, or point a program at the base URL above.',

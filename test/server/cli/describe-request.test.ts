@@ -19,6 +19,20 @@ test('one request is told with its attempts, and what its translation lost in pl
   expect(text).toContain('  messages[].content[] (3 times): media of a tool result, moved into a message');
 });
 
+test('one request is told with its speed, its cached tokens, and what was asked where that was captured', () => {
+  const row = finishedRow('req_1', {
+    firstByteMs: 180,
+    totalMs: 1_180,
+    usage: { inputTokens: 8_000, outputTokens: 142, cachedInputTokens: 5_600, reasoningTokens: 20 },
+  });
+  const text = renderShown(describeRequest({ ...row, seq: 1 }, 'Find the bug'), plainLook);
+  expect(text).toMatch(
+    /^usage: +8000 \+ 142 tokens, 5600 of the input from a cache, 20 of the output for reasoning, \$/m,
+  );
+  expect(text).toMatch(/^speed: +first byte after 180 ms, then 142 tokens\/s$/m);
+  expect(text).toMatch(/^asked: +Find the bug$/m);
+});
+
 test('a request without losses says nothing of a translation', () => {
   expect(described({ ...finishedRow('req_1'), seq: 1 })).not.toMatch(/translation|another way/);
 });
