@@ -49,9 +49,17 @@ export function addCompareVerb(program: Command, { on }: Verbs): void {
     if (origin === null) throw new CliError('Sluice is not running. Start it with "sluice serve".');
     const original = await findSent(control, id);
     const calls = at.map((target) => ({ target, ...callFor(original, target) }));
+    const progress = output.progress();
+    let answers = 0;
     const compared = await withKey(control, original.request.groupId, (secret) =>
-      askAll(calls, times, (call) => ask(control, { ...call, origin, secret })),
+      askAll(calls, times, async (call) => {
+        const answer = await ask(control, { ...call, origin, secret });
+        answers += 1;
+        progress.at(`${answers} of ${calls.length * times} answers`);
+        return answer;
+      }),
     );
+    progress.end();
     output.show(compared, table(columns, compared.map(row), ''));
     for (const { target, answers } of compared) {
       const failed = answers.find(({ status }) => status >= 400);

@@ -1,6 +1,9 @@
 /** Shell completion: computes candidates from the commands, and contains the scripts by which shells request them. */
 import { Argument, type Command, type Option } from 'commander';
-import type { Examples } from './examples.ts';
+import { readEnvironment } from '../engine/environment.ts';
+import { type Examples, pathOf, subcommandOf } from './examples.ts';
+import { idsFor } from './nearest-id.ts';
+import { openRunning } from './open-control.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Candidate {
@@ -13,11 +16,77 @@ interface Candidate {
  *
  * @param words without the program's name; the last one is incomplete and may be empty
  */
-function candidates(program: Command, words: readonly string[]): Candidate[] {
+async function candidates(program: Command, words: readonly string[], idsOf: IdsOf): Promise<Candidate[]> {
   const typed = words.at(-1) ?? '';
-  const { command, option, isPastOptions } = locate(program, words.slice(0, -1));
-  const offered = isPastOptions ? [] : (valuesOf(option) ?? next(command, typed));
-  return offered.filter(({ value }) => value.startsWith(typed));
+  const position = locate(program, words.slice(0, -1));
+  const { command, option, isPastOptions } = position;
+  if (isPastOptions) return [];
+  const kind = typed.startsWith('-') ? undefined : kindAt(position);
+  const ids = kind === undefined ? [] : await idsOf(kind);
+  const others = valuesOf(option) ?? next(command, typed);
+  return [...ids.map((value) => ({ value, description: '' })), ...others].filter(({ value }) =>
+    value.startsWith(typed),
+  );
+}
+
+type IdKind =
+  | 'provider'
+  | 'key'
+  | 'group'
+  | 'alias'
+  | 'preset'
+  | 'session'
+  | 'model'
+  | 'client'
+  | 'setting'
+  | 'profile';
+type IdsOf = (kind: IdKind) => Promise<readonly string[]>;
+
+const kindsOfOptions: Record<string, IdKind> = {
+  '--key': 'key',
+  '--group': 'group',
+  '--provider': 'provider',
+  '--passthrough': 'provider',
+  '--model': 'model',
+};
+
+/** By the path of the command, or by its first word: the ids that its arguments are. */
+const kindsOfArguments: Record<string, readonly IdKind[]> = {
+  'provider add': ['preset'],
+  'key create': [],
+  'key move': ['key', 'group'],
+  'faults show': ['profile'],
+  provider: ['provider'],
+  key: ['key'],
+  group: ['group'],
+  alias: ['alias'],
+  session: ['session'],
+  connect: ['client'],
+  settings: ['setting'],
+};
+
+function kindAt({ command, option, arguments: before }: Position): IdKind | undefined {
+  if (option) return kindsOfOptions[option.long ?? ''];
+  if (command.commands.length > 0) return undefined;
+  const path = pathOf(command);
+  const kinds = kindsOfArguments[path] ?? kindsOfArguments[path.split(' ')[0] ?? ''];
+  return command.registeredArguments.length > before ? kinds?.[before] : undefined;
+}
+
+/** Only a running Sluice is asked: to open an engine takes longer than a shell should wait. */
+function createIdsOf({ env }: Terminal, words: readonly string[]): IdsOf {
+  return async (kind) => {
+    if (kind === 'client')
+      return (await import('../contract/clients/client-guides.ts')).clientGuides.map(({ id }) => id);
+    if (kind === 'setting') return (await import('../contract/settings-table.ts')).settingPaths;
+    if (kind === 'profile') return (await import('../contract/faults.ts')).faultProfileNames;
+    const { dataDir } = readEnvironment(env);
+    const control = await openRunning(words[words.indexOf('--data-dir') + 1 || words.length] ?? dataDir);
+    if (!control) return [];
+    if (kind === 'model') return (await control.query({ type: 'models', group: 'default' })).map(({ id }) => id);
+    if (kind === 'session') return (await control.query({ type: 'sessions' })).sessions.map(({ id }) => id);
+    return idsFor(kind, control);
+  };
 }
 
 interface Position {
@@ -26,17 +95,25 @@ interface Position {
   option?: Option | undefined;
   /** Whether the word comes after `--`. */
   isPastOptions: boolean;
+  /** The number of arguments before it. */
+  arguments: number;
 }
 
 function locate(program: Command, words: readonly string[]): Position {
-  let position: Position = { command: program, isPastOptions: false };
+  let position: Position = { command: program, isPastOptions: false, arguments: 0 };
   for (const word of words) {
     if (word === '--') return { ...position, isPastOptions: true };
     const { command } = position;
     const isValue = position.option !== undefined;
     const option = isValue ? undefined : command.options.find(({ long, short }) => word === long || word === short);
-    const subcommand = isValue ? undefined : command.commands.find((each) => each.name() === word);
-    position = { command: subcommand ?? command, option: option?.required ? option : undefined, isPastOptions: false };
+    const subcommand = isValue ? undefined : subcommandOf(command, word);
+    const isArgument = !isValue && !option && !subcommand && !word.startsWith('-');
+    position = {
+      command: subcommand ?? command,
+      option: option?.required ? option : undefined,
+      isPastOptions: false,
+      arguments: subcommand ? 0 : position.arguments + (isArgument ? 1 : 0),
+    };
   }
   return position;
 }
@@ -109,14 +186,15 @@ export const completionExamples: Examples = {
   ],
 };
 
-export function addCompletion(program: Command, { stdout }: Terminal): void {
+export function addCompletion(program: Command, terminal: Terminal): void {
+  const { stdout } = terminal;
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell that will read it').choices(completedShells))
     .description('print a script that completes commands and options in a shell')
     .action((shell: CompletedShell) => void stdout.write(scripts[shell]));
-  program.command('complete [words...]', { hidden: true }).action((words: string[]) => {
-    const lines = candidates(program, words).map(({ value, description }) => `${value}\t${description}\n`);
-    stdout.write(lines.join(''));
+  program.command('complete [words...]', { hidden: true }).action(async (words: string[]) => {
+    const found = await candidates(program, words, createIdsOf(terminal, words));
+    stdout.write(found.map(({ value, description }) => `${value}\t${description}\n`).join(''));
   });
 }

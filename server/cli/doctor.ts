@@ -13,6 +13,7 @@ import { describeSharedCounts } from './describe-replica-limits.ts';
 import { describeTest } from './describe-test.ts';
 import { clientOrigin } from './env.ts';
 import type { Examples } from './examples.ts';
+import type { Output } from './output.ts';
 import { exitCodes } from './programs/exit-codes.ts';
 import { describeRefusal, recentRefusals } from './refusals.ts';
 import { line, renderShown, verdict } from './shown.ts';
@@ -45,7 +46,7 @@ export function addDoctor(program: Command, { on }: Verbs): void {
   });
 }
 
-async function examine({ control, terminal, dataDir }: VerbContext): Promise<Finding[]> {
+async function examine({ control, terminal, dataDir, output }: VerbContext): Promise<Finding[]> {
   const status = await control.query({ type: 'status' });
   return [
     { name: 'node', ok: true, message: `${process.versions.node} (${process.execPath})` },
@@ -62,7 +63,7 @@ async function examine({ control, terminal, dataDir }: VerbContext): Promise<Fin
     ...examineSharedCounts(status),
     examineProxy(terminal),
     await examineCa(terminal),
-    ...(await examineProviders(control)),
+    ...(await examineProviders(control, output)),
     ...(await examineEnvironment(control)),
     ...(await examineRefusals(control)),
     ...(await examineClients(terminal, control)),
@@ -150,19 +151,22 @@ async function examineCa({ env }: Terminal): Promise<Finding> {
   }
 }
 
-async function examineProviders(control: Control): Promise<Finding[]> {
+async function examineProviders(control: Control, output: Output): Promise<Finding[]> {
   const providers = await control.query({ type: 'providers' });
   if (providers.length === 0) return [{ name: 'providers', ok: true, message: 'none; the built-in demo answers' }];
   const findings: Finding[] = [];
+  const progress = output.progress();
   for (const { id, enabled } of providers) {
     const name = `provider ${id}`;
     if (!enabled) {
       findings.push({ name, ok: true, message: 'switched off' });
       continue;
     }
+    progress.at(`provider ${id} is being called`);
     const test = await control.query({ type: 'provider-test', id });
     findings.push({ name, ok: test.ok, message: renderShown(describeTest(test), plainLook) });
   }
+  progress.end();
   return findings;
 }
 

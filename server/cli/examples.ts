@@ -21,3 +21,8 @@ export function pathOf(command: Command): string {
 export function lineOf(command: Command): string {
   return ['sluice', pathOf(command)].filter(Boolean).join(' ');
 }
+
+/** By its name or another one that works. */
+export function subcommandOf(command: Command, word: string): Command | undefined {
+  return command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+}

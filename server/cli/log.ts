@@ -56,8 +56,14 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
       noteRepair(context.output, await context.control.query({ type: 'requests', filter, limit: 1 }));
     }
     if (options.export) {
-      for await (const chunk of exportAll(context.control, options.export, filter))
+      const progress = context.output.progress();
+      let lines = 0;
+      for await (const chunk of exportAll(context.control, options.export, filter)) {
         context.terminal.stdout.write(chunk);
+        lines += chunk.split('\n').length - 1;
+        if (!context.terminal.stdout.isTTY) progress.at(`${lines} lines exported`);
+      }
+      progress.end();
       return;
     }
     await showList(context, filter, options);

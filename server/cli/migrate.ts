@@ -73,6 +73,7 @@ async function copy(source: { dataDir: string; address: string }, { environment,
   const { passphrase, keyFile, secrets, sessionBus } = environment;
   const { importFolder } = await import('../store/postgres/import-folder.ts');
   const note = (_fields: object, message: string) => output.note(message);
+  const progress = output.progress();
   const { compared, notices, ...imported } = await importFolder({
     ...source,
     env: terminal.env,
@@ -80,10 +81,9 @@ async function copy(source: { dataDir: string; address: string }, { environment,
     secrets,
     sessionBus,
     log: { warn: note, error: note },
-    progress: (requests) => {
-      if (requests % 100_000 === 0) output.note(`${requests} requests copied`);
-    },
+    progress: (requests) => progress.at(`${requests} requests copied`),
   });
+  progress.end();
   notices.forEach(output.note);
   const ok = compared.every(({ isSame }) => isSame);
   const lines = compared.map(({ what: sum, before, after, isSame }) =>

@@ -12,6 +12,14 @@ export async function openControl(dataDir: string, options: EngineOptions): Prom
   return { origin: null, ...controlOf(await openEngineHere(claim, options), dataDir) };
 }
 
+/** The control plane of the Sluice running on the data folder; null if none is running. */
+export async function openRunning(dataDir: string): Promise<Control | null> {
+  const claim = await claimFolder(dataDir);
+  if ('holder' in claim) return openRemote(dataDir, claim.holder);
+  await claim.lock.release();
+  return null;
+}
+
 /**
  * Like `openControl`, but an engine opened for this command listens on a free port of this machine until it is closed.
  */

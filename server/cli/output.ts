@@ -2,7 +2,7 @@
 import { GatewayError } from '../contract/errors.ts';
 import { line, renderShown, type Shown, styled } from './shown.ts';
 import { lookOf, type Terminal, type TerminalOutput } from './terminal.ts';
-import { writeStyled } from './visible-output.ts';
+import { visible, writeStyled } from './visible-output.ts';
 
 export interface Output {
   readonly isJson: boolean;
@@ -12,8 +12,37 @@ export interface Output {
   showOne(value: unknown, shown: Shown): void;
   /** Prints a message to stderr. */
   note(message: Shown): void;
+  /** Tells how far something is that lasts over two seconds, in a terminal alone. */
+  progress(): Progress;
   /** Prints the error that ended the command. */
   fail(error: unknown): void;
+}
+
+export interface Progress {
+  at(text: string): void;
+  /** Removes the line. */
+  end(): void;
+}
+
+const silentMs = 2_000;
+const betweenMs = 200;
+
+function progressOn(stream: TerminalOutput): Progress {
+  let nextMs = Date.now() + silentMs;
+  let isShown = false;
+  const replaceLine = (text: string) => writeStyled(stream, `\r\u001b[K${visible(text)}`);
+  return {
+    at: (text) => {
+      if (!stream.isTTY || Date.now() < nextMs) return;
+      nextMs = Date.now() + betweenMs;
+      isShown = true;
+      replaceLine(text);
+    },
+    end: () => {
+      if (isShown) replaceLine('');
+      isShown = false;
+    },
+  };
 }
 
 export function createOutput(terminal: Pick<Terminal, 'stdout' | 'stderr' | 'env' | 'color'>, isJson: boolean): Output {
@@ -29,6 +58,7 @@ export function createOutput(terminal: Pick<Terminal, 'stdout' | 'stderr' | 'env
     show: (value, shown) => (isJson ? void stdout.write(`${JSON.stringify(value, null, 2)}\n`) : print(stdout, shown)),
     showOne: (value, shown) => (isJson ? void stdout.write(`${JSON.stringify(value)}\n`) : print(stdout, shown)),
     note: (message) => print(stderr, message),
+    progress: () => progressOn(stderr),
     fail: (error) => {
       const message = error instanceof Error ? error.message : String(error);
       const code = error instanceof GatewayError ? error.code : null;

@@ -50,7 +50,7 @@ import { completeUsage, helpAsked } from './wrong-usage.ts';
 
 const introduction = `Sluice: one local address for every AI tool and every provider.
 
-Without a command, Sluice runs as with "serve". Other commands use the Sluice running on the data folder, or the folder itself if none is running.`;
+Without a command, Sluice runs as with "serve", or tells the state of the one that is running. Other commands use the Sluice running on the data folder, or the folder itself if none is running.`;
 
 const environmentHelp = `
 Environment:
@@ -69,10 +69,11 @@ with that of their program.`;
 
 /** Runs the command given by the arguments and sets the process's exit code. */
 export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<TeamCommands>): Promise<void> {
+  const isBare = given.argv.length === 0;
   const terminal = {
     ...given,
     // `npx sluice` is the shortest way to a running gateway.
-    argv: given.argv.length === 0 ? ['serve'] : given.argv,
+    argv: isBare ? ['serve'] : given.argv,
     stdout: visibleOutput(wholeOutput(given.stdout)),
     stderr: visibleOutput(given.stderr),
   };
@@ -85,6 +86,9 @@ export async function runCommandLine(given: Terminal, loadTeam?: () => Promise<T
     const program = createProgram(terminal, team, async () => loadTeam?.());
     await program.parseAsync(helpAsked(program, terminal.argv), { from: 'user' });
   } catch (error) {
+    if (isBare && exitCodeOf(error) === exitCodes.alreadyRunning) {
+      return runCommandLine({ ...given, argv: ['status', '--short'] }, loadTeam);
+    }
     process.exitCode = exitCodeOf(error);
     // Help, which Commander has already printed.
     if (!(error instanceof CommanderError)) output.fail(error);

@@ -44,7 +44,7 @@ export interface Table {
 interface Column {
   title: string;
   isNumber?: boolean;
-  /** Left out of a terminal that is too narrow, the last one first. */
+  /** Left out of a terminal that is too narrow. */
   isOptional?: boolean;
 }
 
@@ -189,10 +189,18 @@ function fitWidths(columns: readonly Column[], wanted: readonly number[], room: 
       return index === 0 || isNumber ? 0 : Math.max(0, (widths[index] ?? 0) - leastWidth);
     });
     if (sum(canShorten) >= excess) return shorten(widths, canShorten, excess);
-    const dropped = columns.findLastIndex(({ isOptional }, index) => isOptional && (widths[index] ?? 0) > 0);
+    const dropped = toDrop(columns, widths, excess - sum(canShorten));
     if (dropped < 0 || room < leastTableWidth) return null;
     widths[dropped] = 0;
   }
+}
+
+/** The last optional column that is wide enough by itself, or else the widest; -1 if there is none. */
+function toDrop(columns: readonly Column[], widths: readonly number[], missing: number): number {
+  const left = columns.map(({ isOptional }, index) => (isOptional ? (widths[index] ?? 0) : 0));
+  const enough = left.findLastIndex((width) => width > 0 && width + gap.length >= missing);
+  const widest = Math.max(...left);
+  return enough >= 0 ? enough : widest > 0 ? left.indexOf(widest) : -1;
 }
 
 /** Takes `excess` from the widest. */

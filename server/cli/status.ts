@@ -2,7 +2,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isBehindPublicAddress } from '../contract/address.ts';
+import { expiryConcern, needsAttention } from '../contract/attention.ts';
+import { localZone } from '../contract/calendar.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { LimitMeter } from '../contract/limits.ts';
+import { isDown } from '../contract/provider-down.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
@@ -15,20 +19,24 @@ import { describeSharedCounts } from './describe-replica-limits.ts';
 import type { Examples } from './examples.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { localTime } from './shown.ts';
+import { recentRefusals } from './refusals.ts';
+import { fact, localTime, styled } from './shown.ts';
 import type { Terminal } from './terminal.ts';
+import { costText } from './usage.ts';
 import type { Verbs } from './verb.ts';
 
 export const statusExamples: Examples = {
-  status: ['sluice status', 'sluice status --json'],
+  status: ['sluice status', 'sluice status --short', 'sluice status --json'],
   stop: ['sluice stop', 'sluice stop --data-dir ./data'],
 };
 
 export function addStatusVerb(program: Command, { on }: Verbs): void {
   const status = program
     .command('status')
-    .description('show whether Sluice is running and what it serves; the exit code is 1 if it is not running');
-  on(status, async ({ control, output, dataDir }) => {
+    .description('show whether Sluice is running and what it serves; the exit code is 1 if it is not running')
+    .option('--short', 'the state in five lines, as "sluice" alone shows it while it is running');
+  on<{ short?: boolean }>(status, async ({ control, output, dataDir }, _, { short }) => {
+    if (short && control.origin !== null) return showShort(control, output);
     const [state, providers, running] = await Promise.all([
       control.query({ type: 'status' }),
       control.query({ type: 'providers' }),
@@ -42,6 +50,89 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
       [...facts, `Providers:   ${describeProviders(providers)}`, `Data:        ${dataDir}`].join('\n'),
     );
   });
+}
+
+/** Where it listens, what it did today, what needs a person, and what to do next. */
+async function showShort(control: Control, output: Output): Promise<void> {
+  const [status, providers, keys, groups, refusals, days] = await Promise.all([
+    control.query({ type: 'status' }),
+    control.query({ type: 'providers' }),
+    control.query({ type: 'keys' }),
+    control.query({ type: 'groups' }),
+    recentRefusals(control),
+    control.query({ type: 'usage', by: 'day', zone: localZone(), sinceMs: new Date().setHours(0, 0, 0, 0) }),
+  ]);
+  const today = days.at(-1) ?? null;
+  const concerns = concernsOf({ status, providers, keys, groups, refusals });
+  const next = concerns[0]?.next ?? (today === null ? 'sluice connect' : 'sluice log --follow');
+  const counts =
+    today === null ? 'none' : `${today.requests}, ${today.errors} failed, ${today.refused} of these refused`;
+  const state = {
+    listening: describeAddress(status),
+    requestsToday: today?.requests ?? 0,
+    costToday: today === null ? 0 : today.costUsd,
+    attention: concerns.map(({ says }) => says),
+    next,
+  };
+  output.show(state, [
+    fact('listening', state.listening, 13),
+    fact('requests', `${counts}, today`, 13),
+    fact('cost', `${today === null ? '$0' : costText(today)}, today`, 13),
+    fact(
+      'attention',
+      concerns.length === 0 ? styled('good', 'nothing') : styled('warning', state.attention.join('; ')),
+      13,
+    ),
+    fact('next', next, 13),
+  ]);
+}
+
+interface Concern {
+  says: string;
+  /** The command that tells more of it, or ends it. */
+  next: string;
+}
+
+interface ConcernViews {
+  status: QueryResults['status'];
+  providers: QueryResults['providers'];
+  keys: QueryResults['keys'];
+  groups: QueryResults['groups'];
+  refusals: QueryResults['refusals'];
+}
+
+/** The worst first. */
+function concernsOf({ status, providers, keys, groups, refusals }: ConcernViews): Concern[] {
+  const nowMs = Date.now();
+  const isReady = status.ledger.ok && status.ledger.dropped === 0;
+  const spent = (of: 'key' | 'group', { id, limitUse }: { id: string; limitUse: readonly LimitMeter[] }) =>
+    needsAttention(limitUse) ? [{ says: `the limits of ${of} "${id}"`, next: 'sluice usage --limits' }] : [];
+  return [
+    ...(isReady ? [] : [{ says: 'the request log', next: 'sluice doctor' }]),
+    ...providers
+      .filter((each) => isDown(each, nowMs))
+      .map(({ id, unusable, health }) => ({
+        says: `provider "${id}": ${unusable ?? health.reason ?? health.state}`,
+        next: `sluice provider test ${id}`,
+      })),
+    ...(providers.some(({ isDemo }) => !isDemo)
+      ? []
+      : [{ says: 'there is no provider yet', next: 'sluice provider add' }]),
+    ...keys.flatMap((key) => {
+      const concern = expiryConcern(key, nowMs);
+      return concern === null
+        ? []
+        : [
+            {
+              says: `key "${key.id}" ${concern === 'expired' ? 'has expired' : 'expires soon'}`,
+              next: `sluice key show ${key.id}`,
+            },
+          ];
+    }),
+    ...keys.flatMap((key) => spent('key', key)),
+    ...groups.flatMap((group) => spent('group', group)),
+    ...(refusals.length === 0 ? [] : [{ says: 'requests without a valid key', next: 'sluice log' }]),
+  ];
 }
 
 /** Null if the ledger cannot be read. */

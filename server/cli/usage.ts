@@ -75,16 +75,21 @@ async function noteMonth(control: Control, output: Output): Promise<void> {
   output.note(`This month: $${costUsd.toFixed(2)}${end}.`);
 }
 
-function row(view: UsageView, by: UsageDimension): Cell[] {
-  const { name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests } = view;
+/** What is known of the cost, and how many requests are missing from it. */
+export function costText({ costUsd, unpricedRequests }: UsageView): string {
   const unpriced = unpricedRequests > 0 ? [withoutPrice(String(unpricedRequests))] : [];
+  return [...(costUsd === null ? [] : [`$${costUsd.toFixed(4)}`]), ...unpriced].join(', ') || '-';
+}
+
+function row(view: UsageView, by: UsageDimension): Cell[] {
+  const { name, requests, errors, refused, inputTokens, outputTokens } = view;
   return [
     name ?? (by === 'day' ? '-' : namelessUsage[by]),
     String(requests),
     errors > refused ? styled('error', String(errors)) : String(errors),
     String(refused),
     String(inputTokens + outputTokens),
-    [...(costUsd === null ? [] : [`$${costUsd.toFixed(4)}`]), ...unpriced].join(', ') || '-',
+    costText(view),
   ];
 }
 

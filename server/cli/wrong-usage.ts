@@ -1,7 +1,7 @@
 /** Names that people try because other programs have them, and what is said of arguments that cannot be used. */
 import type { Command, CommanderError } from 'commander';
 import { nearestName } from '../routing/nearest-name.ts';
-import { commandsBelow, lineOf, pathOf } from './examples.ts';
+import { commandsBelow, lineOf, pathOf, subcommandOf } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 
 /** Other names of commands, by path. They work, but help shows only the one name. */
@@ -75,20 +75,16 @@ export function completeUsage(program: Command): void {
 export function helpAsked(program: Command, argv: readonly string[]): readonly string[] {
   const at = argv.indexOf('help');
   const before = argv.slice(0, Math.max(at, 0)).filter((word) => !word.startsWith('-'));
-  const group = before.reduce<Command | undefined>((command, word) => command && subcommand(command, word), program);
+  const group = before.reduce<Command | undefined>((command, word) => command && subcommandOf(command, word), program);
   if (at < 0 || !group || group.commands.length === 0) return argv;
   const named = argv.slice(at + 1).filter((word) => !word.startsWith('-'));
   let command = group;
   for (const word of named) {
-    const next = subcommand(command, word);
+    const next = subcommandOf(command, word);
     if (!next) throw noCommand(command, word);
     command = next;
   }
   return [...argv.filter((word) => word.startsWith('--color')), ...before, ...named, '--help'];
-}
-
-function subcommand(command: Command, word: string): Command | undefined {
-  return command.commands.find((each) => each.name() === word || each.aliases().includes(word));
 }
 
 /** Ends a sentence about wrong arguments with the way to the right ones. */

@@ -10,7 +10,7 @@ import { optionalParts } from '../../../server/optional-parts.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import { builtProgram } from '../../support/program.ts';
-import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -40,6 +40,33 @@ test.each([
   { words: ['nonsense-word-of-nobody', 'x'], values: [] },
 ])('$words may become $values', async ({ words, values }) => {
   expect(await offered(...words)).toEqual(values);
+});
+
+test('ids are those of the running Sluice, and the names that the program knows', async () => {
+  const folder = temporaryFolder();
+  await runVerb(['key', 'create', 'my-editor', '--data-dir', folder]);
+  await runVerb(['alias', 'put', 'fast', '--target', 'demo/demo-chat', '--data-dir', folder]);
+  await runVerb(['group', 'put', 'writing', '--data-dir', folder]);
+  const at = (line: string) => offered('--data-dir', folder, ...line.split(' '));
+  expect(await offered('key', 'show', '--data-dir', folder, 'my')).toEqual([]);
+  await serve(folder);
+  const live: [line: string, values: string[]][] = [
+    ['key show my', ['my-editor']],
+    ['key move my-editor w', ['writing']],
+    ['log --key my', ['my-editor']],
+    ['keys rm my', ['my-editor']],
+    ['usage my', []],
+    ['key create my', []],
+    ['group put w', ['writing']],
+    ['alias rm f', ['fast']],
+    ['provider test d', ['demo']],
+    ['provider add openr', ['openrouter']],
+    ['route explain --model demo-c', ['demo-chat']],
+    ['connect claude-c', ['claude-code']],
+    ['settings get admission.r', ['admission.running']],
+    ['faults show flaky-s', ['flaky-streams']],
+  ];
+  for (const [line, values] of live) expect.soft({ line, values: await at(line) }).toEqual({ line, values });
 });
 
 test('commands that are not meant for people are not offered', async () => {

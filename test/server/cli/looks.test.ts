@@ -105,3 +105,22 @@ test('names from elsewhere never colour or command a terminal', async () => {
   expect(shownText).toContain('\\u001b[31mred');
   expect(shownText).not.toContain('\u001b[31mred');
 });
+
+test('what lasts over two seconds is told in a terminal, on one line that is taken away, and not in a pipe', async () => {
+  const told = async (isTTY: boolean) => {
+    const stderr = Object.assign(new PassThrough(), { isTTY });
+    const said = text(stderr);
+    const progress = createOutput({ stdout: new PassThrough(), stderr, env: {} }, false).progress();
+    progress.at('1 copied');
+    vi.setSystemTime(Date.now() + 2_100);
+    progress.at('2 copied');
+    progress.at('3 copied');
+    vi.setSystemTime(Date.now() + 300);
+    progress.at('4 copied');
+    progress.end();
+    stderr.end();
+    return said;
+  };
+  expect(await told(true)).toBe('\r\u001b[K2 copied\r\u001b[K4 copied\r\u001b[K');
+  expect(await told(false)).toBe('');
+});

@@ -52,7 +52,7 @@ test('settings are shown, set by name, validated, and otherwise stay as they are
     stdout: 'port is 4911. It takes effect at the next start.\n',
   });
   expect(await settings(['set', 'admission.running', 'many'])).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: expect.stringContaining('admission.running'),
   });
   expect(await settings(['get', 'admission.speed'])).toMatchObject({
@@ -229,4 +229,24 @@ test('export --preset tells of settings that an import would refuse, and what it
   });
   await runVerb(['export', file, '--preset', '--managed', ...about, ...here]);
   expect(JSON.parse(readFileSync(file, 'utf8')).settings).toEqual({ sessionBudget: { stopAtUsd: 20 }, metrics: 'on' });
+});
+
+test('"sluice" alone tells the state of the one that runs, in five lines', async () => {
+  const folder = temporaryFolder();
+  const { ready } = await serve(folder);
+  const run = () => runVerb([], { env: { SLUICE_DATA_DIR: folder } });
+  expect(await run()).toEqual({
+    code: 0,
+    stdout:
+      `listening:   ${ready.baseUrl}\nrequests:    none, today\ncost:        $0, today\n` +
+      'attention:   there is no provider yet\nnext:        sluice provider add\n',
+    stderr: '',
+  });
+  const line = 'provider add --id main --url https://llm.example/v1 --models a --no-credential --no-test';
+  await runVerb([...line.split(' '), '--data-dir', folder]);
+  expect((await run()).stdout).toContain('attention:   nothing\nnext:        sluice connect\n');
+  expect(await runJson(['status', '--short', '--data-dir', folder])).toMatchObject({
+    listening: ready.baseUrl,
+    attention: [],
+  });
 });
