@@ -12,6 +12,7 @@ import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { isAdmin } from './role.ts';
 import { optional, styled, table } from './shown.ts';
 import { askModel } from './test-call.ts';
 import type { VerbContext, Verbs } from './verb.ts';
@@ -64,7 +65,8 @@ export function addConnectVerb(program: Command, { on }: Verbs): void {
 }
 
 async function list({ control, output }: VerbContext): Promise<void> {
-  const configurable = await control.query({ type: 'connect-clients' });
+  // The files are those of the gateway's machine, which only an administrator may see.
+  const configurable = (await isAdmin(control)) ? await control.query({ type: 'connect-clients' }) : [];
   const clients = clientGuides.map(({ id, name }) => {
     const view = configurable.find(({ client }) => client === id);
     return { client: id, name, files: view?.files ?? [], applied: view?.applied ?? null };

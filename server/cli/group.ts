@@ -11,6 +11,7 @@ import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
 import { mustExist } from './nearest-id.ts';
 import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
+import { isAdmin } from './role.ts';
 import { fact, number, optional, type Shown, table } from './shown.ts';
 import { collectList, type Verbs } from './verb.ts';
 
@@ -70,8 +71,12 @@ function addListAndShow(group: Command, { on }: Verbs): void {
   const show = group.command('show').argument('<id>').description('show a group and what its keys can use');
   on(show, async ({ control, output }, [id = '']) => {
     const found = await findGroup(control, id);
+    if (!(await isAdmin(control))) {
+      const models = await control.query({ type: 'models', group: id });
+      return output.show(found, describeGroup(found, models, null));
+    }
     const preview = await control.query({ type: 'group-preview', group: configOf(found) });
-    output.show({ ...found, ...preview, models: found.models }, describeGroup(found, preview));
+    output.show({ ...found, ...preview, models: found.models }, describeGroup(found, preview.models, preview));
   });
 }
 
@@ -175,13 +180,18 @@ function putCommand(group: Command): Command {
   return addCassetteOptions(put, 'group');
 }
 
-function describeGroup(group: GroupView, { models, providers, passthrough }: GroupPreviewView): Shown {
-  const facts: [name: string, value: string][] = [
+/** `preview`: null for a person who may not see providers. */
+function describeGroup(
+  group: GroupView,
+  models: GroupPreviewView['models'],
+  preview: Pick<GroupPreviewView, 'providers' | 'passthrough'> | null,
+): Shown {
+  const facts: [name: string, value: string | null][] = [
     ['group', `${group.id}${group.name === undefined ? '' : `  ${group.name}`}`],
     ['keys', String(group.keyCount)],
     ['models', group.models.join(', ') + (group.deny.length > 0 ? `, but not ${group.deny.join(', ')}` : '')],
-    ['providers', providers.join(', ') || 'none'],
-    ['passthrough', passthrough ?? 'none'],
+    ['providers', preview && (preview.providers.join(', ') || 'none')],
+    ['passthrough', preview && (preview.passthrough ?? 'none')],
     ['strategy', group.policy.strategy],
     ['capture', group.capture ? 'on' : 'off'],
     ['cache', group.cache === null ? 'off' : 'on'],
@@ -189,7 +199,14 @@ function describeGroup(group: GroupView, { models, providers, passthrough }: Gro
   ];
   const limits = table(limitColumns, group.limitUse.map(limitCells), 'It has no limits of its own.');
   const names = models.map(({ id }) => id).join('\n');
-  return [...facts.map(([name, value]) => fact(name, value, 13)), '', limits, '', 'Available models:', names || 'none'];
+  return [
+    ...facts.flatMap(([name, value]) => (value === null ? [] : [fact(name, value, 13)])),
+    '',
+    limits,
+    '',
+    'Available models:',
+    names || 'none',
+  ];
 }
 
 function passthroughOf(option: string | undefined): Pick<GroupConfig, 'passthrough'> {

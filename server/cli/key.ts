@@ -9,7 +9,9 @@ import type { Examples } from './examples.ts';
 import { addKeyChanges, keyChangeExamples, modelsChoice, modelsHelp } from './key-changes.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
 import { yesNo } from './output.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
+import { isAdmin, usualGroup } from './role.ts';
 import { type Cell, localTime, moment, optional, styled, table } from './shown.ts';
 import { type Expiry, expiryDate, expiryHelp, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
@@ -48,7 +50,7 @@ function addCreate(key: Command, { on }: Verbs): void {
     .argument('[id]', 'its id in the configuration (default: derived from the name)')
     .description('create a key and print its secret')
     .option('--name <text>', 'display name')
-    .option('--group <id>', 'the group it belongs to (default: default)')
+    .option('--group <id>', 'the group it belongs to (default: default, or your only one)')
     .option('--expires <when>', expiryHelp, parseExpiry)
     .option('--models <patterns>', modelsHelp, collectList)
     .option('--limit <limits>', `its limits, such as ${limitHelp}`, collectLimits)
@@ -58,12 +60,18 @@ function addCreate(key: Command, { on }: Verbs): void {
     );
   on<CreateOptions>(create, async ({ control, output, terminal }, [id], options) => {
     const { name, group, expires, models, limit, keep } = options;
+    if (id !== undefined && !(await isAdmin(control))) {
+      throw new CliError(
+        `Your key gets its id from the gateway. Leave out "${id}", and give it a --name.`,
+        exitCodes.usage,
+      );
+    }
     const result = await control.execute({
       type: 'key.create',
       keepSecret: keep,
       ...(id && { id }),
       ...(name && { name }),
-      ...(group && { group }),
+      group: group ?? (await usualGroup(control)),
       ...(models && { models: modelsChoice(models) ?? undefined }),
       ...(limit && limit !== 'none' && { limits: limit }),
       ...(expires !== undefined && { expiresAt: expiryDate(expires) ?? undefined }),

@@ -3,9 +3,12 @@
 import type { RefusalView } from '../contract/request-views.ts';
 import { hourMs } from '../contract/units.ts';
 import type { Control } from './control.ts';
+import { isAdmin } from './role.ts';
 import { localTime } from './shown.ts';
 
-export function recentRefusals(control: Control): Promise<RefusalView[]> {
+/** None for a person who may not see them. */
+export async function recentRefusals(control: Control): Promise<RefusalView[]> {
+  if (!(await isAdmin(control))) return [];
   return control.query({ type: 'refusals', sinceMs: Date.now() - hourMs });
 }
 

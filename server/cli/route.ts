@@ -2,9 +2,11 @@ import { type Command, Option } from 'commander';
 import type { RouteCandidate, RouteView, WireWay } from '../contract/access-views.ts';
 import { type ConversationWire, conversationWires } from '../contract/conversation-wires.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
+import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { mustExist } from './nearest-id.ts';
 import { exitCodes } from './programs/exit-codes.ts';
+import { usualGroup } from './role.ts';
 import { number, type Shown, styled, type Table, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
@@ -27,7 +29,7 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--key <id>');
   on<WhoseOptions>(list, async ({ control, output }, _, options) => {
     if (options.key) await mustExist('key', options.key, control);
-    const models = await control.query({ type: 'models', ...groupOrKey(options) });
+    const models = await control.query({ type: 'models', ...(await groupOrKey(options, control)) });
     const rows = models.map(({ id, providers }) => [id, providers.join(', ')]);
     output.show(models, table(['model', 'providers'], rows, 'There are no models.'));
   });
@@ -42,14 +44,14 @@ export function addRouteVerbs(program: Command, { on }: Verbs): void {
     .option('--group <id>');
   on<WhoseOptions & { model: string; api?: ConversationWire }>(explain, async ({ control, output }, _, options) => {
     if (options.key) await mustExist('key', options.key, control);
-    const view = await control.query({ type: 'route', model: options.model, ...groupOrKey(options) });
+    const view = await control.query({ type: 'route', model: options.model, ...(await groupOrKey(options, control)) });
     output.show(view, [describe(view), ...describeWires(view, options.api)]);
     if (view.refusal) process.exitCode = exitCodes.failure;
   });
 }
 
-function groupOrKey({ key, group }: WhoseOptions): WhoseOptions {
-  if (!key && !group) return { group: 'default' };
+async function groupOrKey({ key, group }: WhoseOptions, control: Control): Promise<WhoseOptions> {
+  if (!key && !group) return { group: await usualGroup(control) };
   return { ...(key && { key }), ...(group && { group }) };
 }
 

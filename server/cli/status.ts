@@ -20,6 +20,7 @@ import type { Examples } from './examples.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { recentRefusals } from './refusals.ts';
+import { isAdmin } from './role.ts';
 import { fact, localTime, styled } from './shown.ts';
 import type { Terminal } from './terminal.ts';
 import { costText } from './usage.ts';
@@ -39,24 +40,30 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
     if (short && control.origin !== null) return showShort(control, output);
     const [state, providers, running] = await Promise.all([
       control.query({ type: 'status' }),
-      control.query({ type: 'providers' }),
+      providersOf(control),
       countRunning(control),
     ]);
     const isRunning = control.origin !== null;
     if (!isRunning) process.exitCode = exitCodes.failure;
     const facts = isRunning ? describeRunning(state, running) : [`Sluice is not running on ${dataDir}.`];
+    const described = providers === null ? [] : [`Providers:   ${describeProviders(providers)}`];
     output.show(
       { running: isRunning, ...state, runningRequests: running },
-      [...facts, `Providers:   ${describeProviders(providers)}`, `Data:        ${dataDir}`].join('\n'),
+      [...facts, ...described, `Data:        ${dataDir}`].join('\n'),
     );
   });
+}
+
+/** Null for a person who may not see them. */
+async function providersOf(control: Control): Promise<QueryResults['providers'] | null> {
+  return (await isAdmin(control)) ? control.query({ type: 'providers' }) : null;
 }
 
 /** Where it listens, what it did today, what needs a person, and what to do next. */
 async function showShort(control: Control, output: Output): Promise<void> {
   const [status, providers, keys, groups, refusals, days] = await Promise.all([
     control.query({ type: 'status' }),
-    control.query({ type: 'providers' }),
+    providersOf(control),
     control.query({ type: 'keys' }),
     control.query({ type: 'groups' }),
     recentRefusals(control),
@@ -95,7 +102,8 @@ interface Concern {
 
 interface ConcernViews {
   status: QueryResults['status'];
-  providers: QueryResults['providers'];
+  /** Null if they may not be seen. */
+  providers: QueryResults['providers'] | null;
   keys: QueryResults['keys'];
   groups: QueryResults['groups'];
   refusals: QueryResults['refusals'];
@@ -109,13 +117,13 @@ function concernsOf({ status, providers, keys, groups, refusals }: ConcernViews)
     needsAttention(limitUse) ? [{ says: `the limits of ${of} "${id}"`, next: 'sluice usage --limits' }] : [];
   return [
     ...(isReady ? [] : [{ says: 'the request log', next: 'sluice doctor' }]),
-    ...providers
+    ...(providers ?? [])
       .filter((each) => isDown(each, nowMs))
       .map(({ id, unusable, health }) => ({
         says: `provider "${id}": ${unusable ?? health.reason ?? health.state}`,
         next: `sluice provider test ${id}`,
       })),
-    ...(providers.some(({ isDemo }) => !isDemo)
+    ...(providers === null || providers.some(({ isDemo }) => !isDemo)
       ? []
       : [{ says: 'there is no provider yet', next: 'sluice provider add' }]),
     ...keys.flatMap((key) => {
@@ -148,10 +156,10 @@ async function countRunning(control: Control): Promise<number | null> {
 
 function describeRunning(state: QueryResults['status'], running: number | null): string[] {
   return [
-    `Sluice ${state.version} is running at ${describeAddress(state)} (process ${state.pid}, since ${localTime(state.startedAt)}).`,
+    `Sluice ${state.version} is running at ${describeAddress(state)} (${state.pid === 0 ? '' : `process ${state.pid}, `}since ${localTime(state.startedAt)}).`,
     `Requests:    ${running === null ? 'cannot be counted now' : `${running} running`}`,
     `Request log: ${describeLedger(state.ledger)}${describeCaptured(state)}`,
-    `Secrets:     ${state.secretStore ?? 'not needed so far'}`,
+    ...(state.secretStore === '' ? [] : [`Secrets:     ${state.secretStore ?? 'not needed so far'}`]),
     ...(state.sharedCounts ? [`Limits:      ${describeSharedCounts(state.sharedCounts)}`] : []),
     ...state.faults.map(describeFaults),
   ];
