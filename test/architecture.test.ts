@@ -204,6 +204,32 @@ describe('the engine', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('has no ports of more than twelve fields, those that they extend included', () => {
+    const declared = engine.flatMap(({ text }) =>
+      [...withoutComments(text).matchAll(/interface (\w+)(?: extends ([^{]+))? \{\n([\s\S]*?)\n\}/g)].map(
+        ([, name = '', bases = '', body = '']) => ({
+          name,
+          bases: bases.match(/\w+/g) ?? [],
+          fields: body.match(/^ {2}(?:readonly )?\w+\??[:(<]/gm)?.length ?? 0,
+        }),
+      ),
+    );
+    const fieldsOf = (name: string): number =>
+      declared
+        .filter((each) => each.name === name)
+        .reduce(
+          (most, { bases, fields }) =>
+            Math.max(
+              most,
+              bases.reduce((sum, base) => sum + fieldsOf(base), fields),
+            ),
+          0,
+        );
+    const ports = [...new Set(declared.map(({ name }) => name))].filter((name) => name.endsWith('Ports'));
+    expect(ports.length).toBeGreaterThan(50);
+    expect(ports.filter((name) => fieldsOf(name) > 12)).toEqual([]);
+  });
+
   test('imports nothing from the shell or the window', () => {
     const wrong = engine.flatMap(({ path, imports }) =>
       imports

@@ -22,7 +22,6 @@ import { judgeTarget } from '../routing/health/judge.ts';
 import type { ToldLimits } from '../routing/health/told-limits.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
-import type { SecretStore } from '../secrets/secret-store.ts';
 import { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import type { ChangeContext } from './changes/change.ts';
@@ -33,13 +32,12 @@ import type { TeamPresets } from './changes/team-presets.ts';
 import { createControlEvents, recentRefusals } from './control-events.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
 import { listenerFor } from './events-for.ts';
-import { createExecute, type Execute } from './execute.ts';
-import type { OpenJoining } from './joining.ts';
+import { type ControlAccess, createExecute, type Execute } from './execute.ts';
+import type { ControlledMachine } from './live/controlled-machine.ts';
 import type { LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
 import type { Caller } from './people/caller.ts';
-import type { People } from './people/people.ts';
-import { type AnswerQuery, createAnswerQuery, type QueryPorts } from './queries/answer-query.ts';
+import { type AnswerQuery, createAnswerQuery } from './queries/answer-query.ts';
 import { createHealthViews } from './views/view-health.ts';
 import { createViews, type EngineState } from './views/views.ts';
 
@@ -53,39 +51,34 @@ interface ControlPorts {
   config: ConfigStore;
   live: LiveConfig;
   ledger: Ledger;
-  limiter: Limiter;
-  openSecrets: () => Promise<SecretStore>;
-  env: Readonly<Record<string, string | undefined>>;
-  ownAddresses: ReadonlySet<string>;
   providers: ProviderKnowledge;
   team: TeamPresets;
-  health: HealthTracker;
-  toldLimits: ToldLimits;
+  limits: {
+    limiter: Limiter;
+    /** Null if limits are not counted together with other replicas. */
+    sharedCounts(): SharedCountsView | null;
+  };
+  routing: {
+    health: HealthTracker;
+    toldLimits: ToldLimits;
+    prices: Pick<PriceTable, 'tokenPrice' | 'applied' | 'cost'>;
+    /** The price of a typical request in US dollars; null if unknown. */
+    typicalPrice(target: Target): number | null;
+  };
+  held: HeldOfRequests;
+  access: ControlAccess;
+  machine: ControlledMachine;
+  engine(): EngineStatus;
+}
+
+/** What is held of requests beside the ledger. */
+interface HeldOfRequests {
   cache: AnswerCache;
   cassettes: CassetteControl;
   captures: Pick<WaitingCaptures, 'ready'>;
   recentCaptures: Pick<RecentCaptures, 'find' | 'ids' | 'clear'>;
-  /** One person's own machine: loopback only, no sign-in, no store that is shared. */
-  isLaptop(): boolean;
-  /** The price of a typical request in US dollars; null if unknown. */
-  typicalPrice(target: Target): number | null;
-  prices: Pick<PriceTable, 'tokenPrice' | 'applied' | 'cost'>;
-  /** Null if nothing is stored on disk. */
-  dataFolder: string | null;
-  logFolder: string | null;
-  network: QueryPorts['network'];
-  engine(): EngineStatus;
-  /** Null if limits are not counted together with other replicas. */
-  sharedCounts(): SharedCountsView | null;
-  createAdminUrl(): string;
   /** A session was stopped (its requests are refused from now on) or resumed. */
   sessionStopChanged(id: string, isStopped: boolean): void;
-  /** Resolves with the number of browsers that were signed in. */
-  signOutEverywhere(): Promise<number>;
-  /** Null where nobody signs in. */
-  people: People | null;
-  openJoining: OpenJoining;
-  log: Logger;
 }
 
 export interface ControlPlane {
@@ -119,57 +112,55 @@ export interface ControlPlane {
 }
 
 export function createControlPlane(ports: ControlPorts): ControlPlane {
-  const { config, log } = ports;
+  const { config, live, ledger, routing, held, access, machine } = ports;
+  const { log } = machine;
   let standstill: StandstillView | null = null;
   const captureSwitch = createCaptureSwitch(ports, () => statusChanged());
   const faults = new FaultSwitch(() => statusChanged());
   const switches = { capture: captureSwitch, faults };
   const views = createViews(engineState(ports, switches, () => standstill));
-  const { hub, providerChanged } = createControlEvents(ports, views);
+  const { hub, providerChanged } = createControlEvents({ ledger, live, health: routing.health, log }, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
-  const clients = createConnectClients({ ...ports, baseUrl: () => baseUrlOf(views.status()), now: Date.now });
+  const clients = createConnectClients({ config, ...machine, baseUrl: () => baseUrlOf(views.status()), now: Date.now });
   const statusChanged = () => {
     if (hub.hasListeners) hub.emit({ type: 'config-changed', status: views.status() });
   };
   return {
     execute: createExecute({
-      ...ports,
-      views,
-      context,
-      inTurn,
-      captureSwitch,
-      faults,
-      sessions: { ledger: ports.ledger, changed: ports.sessionStopChanged },
-      teamChanged: statusChanged,
-      clients,
+      ...{ ...ports, views, context, clients },
+      held: {
+        ...{ ...held, captureSwitch, faults, health: routing.health },
+        sessions: { ledger, changed: held.sessionStopChanged },
+      },
+      turns: { inTurn, teamChanged: statusChanged },
     }),
     query: createAnswerQuery({
-      ...ports,
-      views,
-      context,
-      clients,
+      ...{ ...ports, views, context, clients },
+      people: access.people,
       now: Date.now,
-      explainOrder: (targets, strategy) =>
-        explainOrder(targets, { health: ports.health, typicalPrice: ports.typicalPrice, strategy, wallMs: Date.now() }),
-      modelFacts: {
-        price: ({ provider, model }) => (model === null ? null : ports.prices.tokenPrice(provider.id, model)),
-        health: ({ provider, model }) => judgeTarget(ports.health, provider, model).state,
-        isAlias: (name) => ports.live.used.config.aliases.some((alias) => alias.name === name),
+      routing: {
+        ...routing,
+        explainOrder: (targets, strategy) => explainOrder(targets, { ...routing, strategy, wallMs: Date.now() }),
+        modelFacts: {
+          price: ({ provider, model }) => (model === null ? null : routing.prices.tokenPrice(provider.id, model)),
+          health: ({ provider, model }) => judgeTarget(routing.health, provider, model).state,
+          isAlias: (name) => live.used.config.aliases.some((alias) => alias.name === name),
+        },
       },
     }),
     followTeam: () =>
       inTurn(async () => {
         const { config: current, revision } = config.current;
         const due = config.readOnly ? null : ports.team.due(current);
-        if (due) await storeChange(ports, due, revision);
+        if (due) await storeChange({ ...ports, ...machine }, due, revision);
         statusChanged();
       }),
     onEvent: (listener, by) =>
       hub.subscribe(
         listenerFor(
           by?.person ?? null,
-          { people: ports.people, config: () => ports.live.used.config, reported: views },
+          { people: access.people, config: () => live.used.config, reported: views },
           listener,
         ),
       ),
@@ -212,7 +203,8 @@ function createNotifiers(hub: EventHub, log: Logger): Notifiers {
   };
 }
 
-function changeContext({ config, env, ownAddresses, providers, team }: ControlPorts): ChangeContext {
+function changeContext({ config, machine, providers, team }: ControlPorts): ChangeContext {
+  const { env, ownAddresses } = machine;
   return {
     now: Date.now,
     createKeySecret,
@@ -230,10 +222,10 @@ function changeContext({ config, env, ownAddresses, providers, team }: ControlPo
 }
 
 function createCaptureSwitch(ports: ControlPorts, changed: () => void): CaptureSwitch {
-  const { live, team, recentCaptures } = ports;
+  const { live, team, held } = ports;
   // What was kept goes as soon as nothing is kept any more.
   live.onChange(() => {
-    if (recentCaptureOf(ports) === null) recentCaptures.clear();
+    if (recentCaptureOf(ports) === null) held.recentCaptures.clear();
   });
   return new CaptureSwitch({
     isLocked: (id) => findLocks(team.locks(live.used.config)).changing('groups', id, 'capture') !== null,
@@ -242,9 +234,9 @@ function createCaptureSwitch(ports: ControlPorts, changed: () => void): CaptureS
   });
 }
 
-function recentCaptureOf({ live, isLaptop }: Pick<ControlPorts, 'live' | 'isLaptop'>): StatusView['recentCapture'] {
+function recentCaptureOf({ live, machine }: Pick<ControlPorts, 'live' | 'machine'>): StatusView['recentCapture'] {
   const { recent } = live.snapshot.settings.capture;
-  return recent === 'off' || !isLaptop() ? null : recent;
+  return recent === 'off' || !machine.isLaptop() ? null : recent;
 }
 
 function engineState(
@@ -252,16 +244,16 @@ function engineState(
   { capture, faults }: { capture: CaptureSwitch; faults: FaultSwitch },
   standstill: () => StandstillView | null,
 ): EngineState {
-  const { config, live, ledger, limiter, providers, team, health, engine } = ports;
+  const { config, live, ledger, limits, routing, providers, team, engine } = ports;
   return {
     config: () => live.used.config,
     snapshot: () => live.snapshot,
     demo: () => live.demo,
     hasSecret: (name) => live.hasSecret(name),
     discovery: providers.discovery,
-    health: createHealthViews(health, Date.now),
+    health: createHealthViews(routing.health, Date.now),
     lastUsed: () => ledger.lastUsed(),
-    meters: (limited) => limiter.meters(limited),
+    meters: (limited) => limits.limiter.meters(limited),
     refusals: () => recentRefusals(ledger),
     status: () => ({
       person: null,
@@ -274,7 +266,7 @@ function engineState(
       settings: live.used.config.settings,
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
-      sharedCounts: ports.sharedCounts(),
+      sharedCounts: limits.sharedCounts(),
       capture: capture.timed,
       recentCapture: recentCaptureOf(ports),
       faults: faults.timed,

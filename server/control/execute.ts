@@ -19,7 +19,6 @@ import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
-import type { SecretStore } from '../secrets/secret-store.ts';
 import type { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { LedgerQueries } from '../store/sqlite/queries.ts';
 import { adoptConfigChange } from './adopt/adopt-config.ts';
@@ -46,7 +45,8 @@ import { tryProvider } from './changes/try-provider.ts';
 import { changesBetween } from './entries/compare-configs.ts';
 import { parseInput } from './entries/parse-input.ts';
 import { revealKey } from './entries/reveal-key.ts';
-import { createJoining, type JoinPorts, type OpenJoining } from './joining.ts';
+import { createJoining, type OpenJoining } from './joining.ts';
+import type { ControlledMachine } from './live/controlled-machine.ts';
 import type { LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
 import type { Caller } from './people/caller.ts';
@@ -54,33 +54,41 @@ import { type CommandFacts, type People, whereSignedIn } from './people/people.t
 import { findUpstream } from './queries/find-upstream.ts';
 import type { Views } from './views/views.ts';
 
+/** Who may use the control plane. */
+export interface ControlAccess {
+  /** Null where nobody signs in. */
+  people: People | null;
+  openJoining: OpenJoining;
+  createAdminUrl(): string;
+  /** Resolves with the number of browsers that were signed in. */
+  signOutEverywhere(): Promise<number>;
+}
+
 interface ExecutePorts {
   config: ConfigStore;
-  openSecrets: () => Promise<SecretStore>;
-  env: Readonly<Record<string, string | undefined>>;
-  context: ChangeContext;
-  views: Views;
   live: LiveConfig;
+  ledger: Pick<LedgerQueries, 'getSession'>;
+  views: Views;
+  context: ChangeContext;
   providers: Pick<ProviderKnowledge, 'refreshModels' | 'findApi' | 'probeNew'>;
   team: TeamPresets;
   clients: Pick<ConnectClients, 'apply' | 'undo' | 'renewKeys'>;
-  openJoining: OpenJoining;
-  /** The presets in force have changed. */
-  teamChanged(): void;
-  /** Serialises changes of the configuration. */
-  inTurn<Result>(task: () => Promise<Result>): Promise<Result>;
-  health: Pick<HealthTracker, 'reset'>;
-  captureSwitch: CaptureSwitch;
-  cache: Pick<AnswerCache, 'clear'>;
-  cassettes: CassetteControl;
-  faults: FaultSwitch;
-  sessions: SessionStops;
-  /** Null where nobody signs in. */
-  people: People | null;
-  ledger: Pick<LedgerQueries, 'getSession'>;
-  createAdminUrl(): string;
-  signOutEverywhere(): Promise<number>;
-  log: { warn(fields: object, message: string): void };
+  held: {
+    health: Pick<HealthTracker, 'reset'>;
+    cache: Pick<AnswerCache, 'clear'>;
+    cassettes: CassetteControl;
+    sessions: SessionStops;
+    captureSwitch: CaptureSwitch;
+    faults: FaultSwitch;
+  };
+  access: ControlAccess;
+  machine: Pick<ControlledMachine, 'openSecrets' | 'env' | 'log'>;
+  turns: {
+    /** Serialises changes of the configuration. */
+    inTurn<Result>(task: () => Promise<Result>): Promise<Result>;
+    /** The presets in force have changed. */
+    teamChanged(): void;
+  };
 }
 
 /** Commands that do not change the configuration. */
@@ -142,85 +150,88 @@ export interface Execute {
 }
 
 export function createExecute(ports: ExecutePorts): Execute {
-  const joining = createJoining(ports.openJoining, {
-    ...joinPorts(ports),
-    addProvider: (command) => execute(command) as Promise<CommandResults['provider.add']>,
-    removeProvider: (command) => execute(command),
-  });
+  const { live, held, access, turns } = ports;
+  const joining = joiningOf(ports, (command) => execute(command));
   const others: { [T in OtherType]: (command: CommandMap[T], by?: Caller) => Promise<CommandResults[T]> } = {
     'provider.try': (command, by) =>
-      tryProvider(ports, command, (added) => planChange(ports, added.type, added, by).change),
+      tryProvider(
+        { ...ports, env: ports.machine.env },
+        command,
+        (added) => planChange(ports, added.type, added, by).change,
+      ),
     'provider.refresh-models': async ({ id }) => {
-      await ports.providers.refreshModels(findUpstream(ports.live, id));
+      await ports.providers.refreshModels(findUpstream(live, id));
       return { provider: ports.views.provider(id) };
     },
     'provider.reset-health': async ({ id, credential }) => {
-      findUpstream(ports.live, id);
-      ports.health.reset(id, credential);
+      findUpstream(live, id);
+      held.health.reset(id, credential);
       return { provider: ports.views.provider(id) };
     },
-    'capture.start': async (command) => startCapture(ports, command),
+    'capture.start': async (command) => startCapture({ ...ports, ...held }, command),
     'capture.stop': async (scope) => {
-      ports.captureSwitch.stop(captureScopeOf(scope));
-      return { timed: ports.captureSwitch.timed };
+      held.captureSwitch.stop(captureScopeOf(scope));
+      return { timed: held.captureSwitch.timed };
     },
-    'cache.clear': async ({ group }) => clearCache(ports, group ?? null),
+    'cache.clear': async ({ group }) => clearCache({ live, cache: held.cache }, group ?? null),
     'cassette.rewind': async ({ folder }) => {
-      ports.cassettes.rewind(folder ?? null);
+      held.cassettes.rewind(folder ?? null);
       return {};
     },
-    'faults.start': (command) => startFaults(ports, command),
+    'faults.start': (command) => startFaults({ live, faults: held.faults }, command),
     'faults.stop': async (scope) => {
-      ports.faults.stop(faultScopeOf(scope));
-      return { faults: ports.faults.timed };
+      held.faults.stop(faultScopeOf(scope));
+      return { faults: held.faults.timed };
     },
-    'token.create': async (command, by) => whereSignedIn(ports.people).createToken(command, by),
-    'token.revoke': async (command, by) => whereSignedIn(ports.people).revokeToken(command, by),
-    'person.sign-out': async (command) => whereSignedIn(ports.people).signOut(command),
-    'session.stop': ({ id }) => setSessionStopped(ports.sessions, id, true),
-    'session.resume': ({ id }) => setSessionStopped(ports.sessions, id, false),
-    'key.reveal': async ({ id }) => ({ secret: await revealKey(ports, id) }),
+    'token.create': async (command, by) => whereSignedIn(access.people).createToken(command, by),
+    'token.revoke': async (command, by) => whereSignedIn(access.people).revokeToken(command, by),
+    'person.sign-out': async (command) => whereSignedIn(access.people).signOut(command),
+    'session.stop': ({ id }) => setSessionStopped(held.sessions, id, true),
+    'session.resume': ({ id }) => setSessionStopped(held.sessions, id, false),
+    'key.reveal': async ({ id }) => ({ secret: await revealKey({ config: ports.config, ...ports.machine }, id) }),
     'team-preset.leave': async () => {
       const { memory } = ports.team;
-      await ports.inTurn(() => memory.write({ applied: memory.current.applied, imported: null }));
-      ports.teamChanged();
+      await turns.inTurn(() => memory.write({ applied: memory.current.applied, imported: null }));
+      turns.teamChanged();
       return {};
     },
-    'connect.apply': (command) => ports.inTurn(() => ports.clients.apply(command)),
-    'connect.undo': (command) => ports.inTurn(() => ports.clients.undo(command)),
+    'connect.apply': (command) => turns.inTurn(() => ports.clients.apply(command)),
+    'connect.undo': (command) => turns.inTurn(() => ports.clients.undo(command)),
     'team.join': async (command) => {
       refuseReadOnly(ports.config);
       return joining.begin(command);
     },
     'team.finish-join': joining.finish,
     'team.leave': joining.leave,
-    'window.create-address': async () => ({ url: ports.createAdminUrl() }),
-    'window.sign-out-everywhere': async () => ({ ended: await ports.signOutEverywhere() }),
+    'window.create-address': async () => ({ url: access.createAdminUrl() }),
+    'window.sign-out-everywhere': async () => ({ ended: await access.signOutEverywhere() }),
   };
   const isOther = (command: Command): command is CommandMap[OtherType] => command.type in others;
   const runOther = <T extends OtherType>(type: T, command: CommandMap[T], by?: Caller) => others[type](command, by);
 
   const execute = async (input: unknown, by?: Caller): Promise<CommandResult> => {
     const command = parseInput(commandSchema, input, 'command');
-    const shown = by ? await whereSignedIn(ports.people).permit(command, by, factsOf(ports)) : null;
+    const shown = by ? await whereSignedIn(access.people).permit(command, by, factsOf(ports)) : null;
     if (isOther(command)) {
       const result = await runOther(command.type, command, by);
-      await ports.people?.note({ command, by, changes: [] });
+      await access.people?.note({ command, by, changes: [] });
       return shown ? shown(command.type, result) : result;
     }
-    return ports.inTurn(() => applyChange(ports, command, by));
+    return turns.inTurn(() => applyChange(ports, command, by));
   };
   // Safe, because the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
 }
 
-function joinPorts({ live, team }: ExecutePorts): Omit<JoinPorts, 'addProvider' | 'removeProvider'> {
-  return {
+function joiningOf({ live, team, access }: ExecutePorts, execute: (command: CommandInput) => Promise<unknown>) {
+  return createJoining(access.openJoining, {
     providers: () => live.used.config.providers,
     isManaged: () => team.managed.current !== null,
     presetGateway: () => team.memory.current.gateway ?? null,
     nowMs: Date.now,
-  };
+    addProvider: (command) => execute(command) as Promise<CommandResults['provider.add']>,
+    removeProvider: (command) => execute(command),
+  });
 }
 
 function factsOf({ live, ledger }: Pick<ExecutePorts, 'live' | 'ledger'>): CommandFacts {
@@ -230,7 +241,10 @@ function factsOf({ live, ledger }: Pick<ExecutePorts, 'live' | 'ledger'>): Comma
   };
 }
 
-function clearCache({ cache, live }: Pick<ExecutePorts, 'cache' | 'live'>, group: string | null): ClearedCache {
+function clearCache(
+  { cache, live }: Pick<ExecutePorts['held'], 'cache'> & Pick<ExecutePorts, 'live'>,
+  group: string | null,
+): ClearedCache {
   const isThere = group === null || live.used.config.groups.some(({ id }) => id === group);
   if (!isThere) throw controlError('not_found', { code: 'no-group', id: group }, 'group');
   return cache.clear(group);
@@ -249,16 +263,16 @@ async function applyChange(
   if (!isDeepStrictEqual(change.config.settings.joinPreset, current.settings.joinPreset)) {
     checkJoinPreset(change.config.settings);
   }
-  await checkCassette(ports.cassettes, command, current);
+  await checkCassette(ports.held.cassettes, command, current);
   const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
-  const committed = await storeChange(ports, stored, revision);
+  const committed = await storeChange({ ...ports, ...ports.machine }, stored, revision);
   if (!isDeepStrictEqual(current.keys, stored.config.keys)) {
     await ports.clients
       .renewKeys()
-      .catch((err) => ports.log.warn({ err }, 'a file with the key of a client is as it was'));
+      .catch((err) => ports.machine.log.warn({ err }, 'a file with the key of a client is as it was'));
   }
-  await ports.people?.note({ command, by, changes: changesBetween(current, stored.config) });
-  if (change.renewed) ports.health.reset(change.renewed.provider, change.renewed.credential);
+  await ports.access.people?.note({ command, by, changes: changesBetween(current, stored.config) });
+  if (change.renewed) ports.held.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
 }
 
@@ -279,7 +293,7 @@ function planChange<T extends ChangeType>(
   refuseReadOnly(config);
   const { config: current, revision } = config.current;
   // Checked again, because the configuration may have changed while this command waited its turn.
-  if (by) whereSignedIn(ports.people).permitOn(current, command, by);
+  if (by) whereSignedIn(ports.access.people).permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
   const change = makeChange(type, command, {
     config: current,

@@ -17,8 +17,8 @@ interface GatewayCassettes extends CassetteSource, CassetteControl {
 export function createCassettes({
   config,
   cassette,
-  log,
-}: Pick<GatewayPorts, 'config' | 'cassette' | 'log'>): GatewayCassettes {
+  logging: { log },
+}: Pick<GatewayPorts, 'config' | 'cassette' | 'logging'>): GatewayCassettes {
   let loading: Promise<CassetteRegistry> | null = null;
   let loaded: CassetteRegistry | null = null;
   const load = async () => {

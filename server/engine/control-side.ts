@@ -28,7 +28,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { Foundations } from './foundations.ts';
 import type { GatewayAddress } from './gateway-address.ts';
 import { openLimits } from './limits.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { GatewayPorts, TeamPorts } from './ports.ts';
 import type { PeopleSide } from './team.ts';
 
 interface ControlSidePorts {
@@ -55,13 +55,14 @@ export interface ControlSide {
 export async function openControlSide(ports: ControlSidePorts): Promise<ControlSide> {
   const { gatewayPorts, base, address } = ports;
   const { ledger, transport, authorities, sessions } = base;
-  const { config, env, log } = gatewayPorts;
+  const { config, env, folders, teams = {}, logging } = gatewayPorts;
+  const { log } = logging;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(ports, secrets.open);
   const limits = await openLimits(gatewayPorts, { ...base, live });
-  const team = createTeamPresets(gatewayPorts.team ?? withoutTeam());
-  const access = await openWindowAccess(gatewayPorts);
-  const createAdminUrl = () => (gatewayPorts.people ? address.origin() : windowUrl(address.origin(), access.token));
+  const team = createTeamPresets(teams.team ?? withoutTeam());
+  const access = await openWindowAccess({ ...folders, ...teams, log });
+  const createAdminUrl = () => (teams.people ? address.origin() : windowUrl(address.origin(), access.token));
   const side = await openPeopleSide(gatewayPorts, live, {
     openSecrets: secrets.open,
     transport,
@@ -69,27 +70,32 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
   });
   const people = side?.people ?? null;
   const control = createControlPlane({
-    ...base,
-    ownAddresses: address.own,
-    ...{ config, live, env, providers, team, createAdminUrl, people, log },
-    limiter: limits.limiter,
-    isLaptop: () => !base.isShared && gatewayPorts.people === undefined && isLoopback(hostOf(gatewayPorts, live)),
-    signOutEverywhere: people?.endBrowserSessions ?? access.signOutEverywhere,
-    openJoining: openJoiningOf(gatewayPorts, transport),
-    sessionStopChanged: sessions.setStopped,
-    openSecrets: secrets.open,
-    dataFolder: gatewayPorts.dataDir,
-    logFolder: gatewayPorts.logFolder ?? null,
-    network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
+    ...{ config, live, ledger, providers, team },
+    limits: { limiter: limits.limiter, sharedCounts: limits.view },
+    routing: base,
+    held: { ...base, sessionStopChanged: sessions.setStopped },
+    access: {
+      ...{ people, createAdminUrl },
+      signOutEverywhere: people?.endBrowserSessions ?? access.signOutEverywhere,
+      openJoining: openJoiningOf(teams, transport),
+    },
+    machine: {
+      ...{ env, log },
+      ownAddresses: address.own,
+      openSecrets: secrets.open,
+      dataFolder: folders.dataDir,
+      logFolder: folders.logFolder ?? null,
+      isLaptop: () => !base.isShared && teams.people === undefined && isLoopback(hostOf(gatewayPorts, live)),
+      network: (snapshot) => viewNetwork({ transport, authorities, proxies: gatewayPorts.proxies }, snapshot),
+    },
     engine: () => ({ ...ports.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
-    sharedCounts: limits.view,
   });
   sessions.onBudgetReached(control.sessionBudgetReached);
   limits.onReached(control.limitReached);
   limits.onChange(control.statusChanged);
   discovery.onChange(control.providerChanged);
   keepWatching(discovery, live);
-  const stopFollowing = await followTeamPresets({ team, config, control, notice: gatewayPorts.notice, log });
+  const stopFollowing = await followTeamPresets({ team, config, control, notice: logging.notice, log });
   return {
     live,
     control,
@@ -116,10 +122,11 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
 
 /** Null if people do not sign in. Rejects with an Error that names a proxy that is not an address. */
 async function openPeopleSide(
-  { people: options, loadTeam, dataDir, env, log }: GatewayPorts,
+  { teams = {}, folders: { dataDir }, env, logging: { log } }: GatewayPorts,
   live: LiveConfig,
   ports: { openSecrets: () => Promise<SecretStore>; transport: Transport; adminToken: AdminToken },
 ): Promise<PeopleSide | null> {
+  const { people: options, loadTeam } = teams;
   if (!options) return null;
   if (!loadTeam) throw new Error('Nobody can sign in to this build of Sluice: it has no part for teams.');
   const { openPeople } = await loadTeam();
@@ -132,7 +139,7 @@ async function openPeopleSide(
   });
 }
 
-function openJoiningOf({ loadTeam, signIns }: GatewayPorts, transport: Transport): OpenJoining {
+function openJoiningOf({ loadTeam, signIns }: TeamPorts, transport: Transport): OpenJoining {
   if (!loadTeam) return null;
   return async (ports) =>
     (await loadTeam()).openJoining({ ...ports, fetch: createFetch(transport), signIns: signIns ?? null });
@@ -156,7 +163,9 @@ async function openLiveConfig(
   { gatewayPorts, base, address }: ControlSidePorts,
   openSecrets: () => Promise<SecretStore>,
 ) {
-  const { config, env, log, dataDir, notice } = gatewayPorts;
+  const { config, env, teams } = gatewayPorts;
+  const { log, notice } = gatewayPorts.logging;
+  const { dataDir } = gatewayPorts.folders;
   const { transport, health, prices } = base;
   const ownAddresses = address.own;
   const cacheFile = dataDir === null ? null : join(dataDir, 'models.json');
@@ -165,7 +174,7 @@ async function openLiveConfig(
   const discovered = discovery.models;
   const live: LiveConfig = await createLiveConfig({
     ...{ config, openSecrets, env, ownAddresses, discovered, log, notice },
-    publicOrigin: gatewayPorts.people?.publicOrigin,
+    publicOrigin: teams?.people?.publicOrigin,
   });
   discovery.onChange(() => live.recompile());
   // The control plane listens after this, so that its events show the health after a change.

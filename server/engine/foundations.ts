@@ -25,13 +25,14 @@ export type Foundations = Awaited<ReturnType<typeof openFoundations>>;
 
 export async function openFoundations({
   config,
-  dataDir,
-  log,
+  folders: { dataDir },
+  logging,
   proxies,
   cassette,
-  notice = () => {},
-  openStore = openLocalStore,
+  replicas,
 }: GatewayPorts) {
+  const { log, notice = () => {} } = logging;
+  const openStore = replicas?.openStore ?? openLocalStore;
   const forgetFaults = onTimerFault((error) => log.error({ error }, 'a fault in the background'));
   const settings = () => config.current.config.settings;
   const authorities = createAuthorities(() => ({ system: settings().systemCa, files: settings().extraCaFiles }));
@@ -47,7 +48,7 @@ export async function openFoundations({
   const store = await openStore({ dataDir, log, settings });
   const sessions = new SessionTracker(store.ledger);
   const cache = createAnswerCache(config);
-  const cassettes = createCassettes({ config, log, cassette });
+  const cassettes = createCassettes({ config, logging, cassette });
   const health = new HealthTracker({ nowMs: () => performance.now() });
   const prices = followPrices(config, costsNothing);
   const typicalPrice = ({ provider, model }: Target) =>

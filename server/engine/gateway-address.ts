@@ -3,7 +3,7 @@ import { baseUrlAt, reachableOrigin } from '../contract/address.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { ListeningServer } from '../http/server.ts';
 import { hostAndPort } from '../routing/compile.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { TeamPorts } from './ports.ts';
 
 /** Before it listens it has no address, and what asks for one throws. */
 export class GatewayAddress {
@@ -12,7 +12,7 @@ export class GatewayAddress {
   readonly #publicOrigin: string | undefined;
   #server: ListeningServer | null = null;
 
-  constructor(people: GatewayPorts['people']) {
+  constructor(people: TeamPorts['people']) {
     this.#publicOrigin = people?.publicOrigin;
   }
 

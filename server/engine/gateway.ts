@@ -87,7 +87,7 @@ const readCassette: Gateway['readCassette'] = async (path) =>
 
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const [instanceId, startedAt] = [randomUUID(), Date.now()];
-  const address = new GatewayAddress(ports.people);
+  const address = new GatewayAddress(ports.teams?.people);
   const base = await openFoundations(ports);
   const observability = createObservability(ports, { ...base, instanceId });
   const engine = () => ({ version, instanceId, startedAt, ...address.view() });
@@ -98,7 +98,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const listener = createListener({
     snapshot: () => live.snapshot,
     control: side.routes,
-    windowFolder: ports.windowFolder,
+    windowFolder: ports.folders.windowFolder,
     health: () => healthOf({ instance: instanceId, address, ...base, sharedCounts: sharedCounts() }),
     api,
   });
@@ -164,7 +164,7 @@ function healthOf({ instance, address, isShared, ledger, sharedCounts }: Asked) 
 }
 
 function createServedApi(
-  { log, logPath, logRequest, uploadFolder, apis = servedApis }: GatewayPorts,
+  { folders: { uploadFolder }, logging: { log, logPath, logRequest }, apis = servedApis }: GatewayPorts,
   base: Foundations,
   { live, control, limiter, observability }: ControlSide & { observability: Observability },
 ) {

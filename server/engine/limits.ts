@@ -33,7 +33,7 @@ interface Counted {
 
 /** Rejects with a GatewayError if the server that counts for all replicas cannot be used with the given settings. */
 export async function openLimits(
-  { dataDir, log, openReplicaLimits }: Pick<GatewayPorts, 'dataDir' | 'log' | 'openReplicaLimits'>,
+  { folders: { dataDir }, logging: { log }, replicas }: Pick<GatewayPorts, 'folders' | 'logging' | 'replicas'>,
   { ledger, live, health, isShared }: Counted,
 ): Promise<GatewayLimits> {
   const listeners: ((notice: LimitReached) => void)[] = [];
@@ -47,7 +47,7 @@ export async function openLimits(
     log,
   };
   const settings = () => live.snapshot.settings.sharedCounts;
-  const shared = await openReplicaLimits?.({
+  const shared = await replicas?.openReplicaLimits?.({
     dataDir,
     commonLedger: isShared ? 'postgres' : null,
     ledger,

@@ -18,7 +18,7 @@ interface Foundations {
 }
 
 export function createObservability(
-  { env, log, config }: GatewayPorts,
+  { env, logging: { log }, config }: GatewayPorts,
   { transport, instanceId }: Foundations,
 ): Observability {
   return new Observability({

@@ -21,7 +21,7 @@ import type { SecretStore } from '../secrets/secret-store.ts';
 import type { SharedStore } from '../store/postgres/open-shared.ts';
 import type { Environment } from './environment.ts';
 import { createGateway, type Gateway } from './gateway.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { ReplicaPorts, TeamPorts } from './ports.ts';
 import type { PeopleOptions } from './team.ts';
 
 export interface EngineOptions {
@@ -45,9 +45,9 @@ export interface EngineOptions {
   /** Records requests, or answers them instead of providers. */
   cassette?: CassetteDeck | undefined;
   /** Counts limits together with other replicas. Absent: this process counts on its own. */
-  openReplicaLimits?: GatewayPorts['openReplicaLimits'];
+  openReplicaLimits?: ReplicaPorts['openReplicaLimits'];
   /** What gateways for teams add; absent in a build without it. */
-  loadTeam?: GatewayPorts['loadTeam'];
+  loadTeam?: TeamPorts['loadTeam'];
   /** Where secrets are stored; default: the data folder. */
   secretsFolder?: string | undefined;
   /** Whether to report where secrets are stored, if not in the keychain. */
@@ -86,27 +86,32 @@ export async function openEngine(
       options.notice(unwritableNotice(folder));
     }
     const gateway = await createGateway({
-      dataDir: folder.path,
-      fallbackFolder,
-      uploadFolder: folder.tmpPath,
+      folders: {
+        dataDir: folder.path,
+        fallbackFolder,
+        uploadFolder: folder.tmpPath,
+        windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
+        logFolder,
+      },
       config,
       openSecrets: shared?.openSecrets ?? secretsOnDemand(options.secretsFolder ?? folder.path, options),
-      ...(shared && { openStore: shared.openStore }),
       env: options.env,
       proxies: options.environment.proxies,
-      log: logFile.log,
-      logFolder,
-      logPath: logFile.path,
-      logRequest: logFile.logRequest,
-      notice: options.notice,
-      team: openTeam(folder.path, options, logFile),
-      windowFolder: options.windowFolders?.find((path) => existsSync(join(path, 'index.html'))) ?? null,
+      logging: {
+        log: logFile.log,
+        logPath: logFile.path,
+        logRequest: logFile.logRequest,
+        notice: options.notice,
+      },
+      replicas: { openStore: shared?.openStore, openReplicaLimits: options.openReplicaLimits },
+      teams: {
+        team: openTeam(folder.path, options, logFile),
+        loadTeam: options.loadTeam,
+        signIns: { dataDir: folder.path, ...secretOptions(options) },
+        people: options.people && { ...options.people, openStore: shared?.openPeople },
+      },
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
-      openReplicaLimits: options.openReplicaLimits,
-      loadTeam: options.loadTeam,
-      signIns: { dataDir: folder.path, ...secretOptions(options) },
-      people: options.people && { ...options.people, openStore: shared?.openPeople },
     });
     const reload = () => reloadConfig(declared, options, logFile);
     const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};
@@ -182,7 +187,7 @@ async function reloadConfig(
   }
 }
 
-function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): NonNullable<GatewayPorts['team']> {
+function openTeam(dataDir: string, options: EngineOptions, { log }: LogFile): NonNullable<TeamPorts['team']> {
   const { teamPresets } = options;
   // Also logged, because the desktop has no terminal and a policy may change later.
   const notice = (line: string) => {

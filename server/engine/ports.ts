@@ -14,45 +14,62 @@ import type { ProxySettings } from '../transport/proxy-choice.ts';
 import type { PeopleOptions, ReplicaLimits, ReplicaLimitsOptions, TeamPart } from './team.ts';
 
 export interface GatewayPorts {
-  /** Prepared by the caller (`data-folder/data-folder.ts`). Null: ledger and jobs are in memory, for tests. */
-  dataDir: string | null;
-  /** A private folder to use while the data folder is not writable; null or absent if there is none. */
-  fallbackFolder?: string | null;
-  /** The folder for spooled uploads, which exists and is private. */
-  uploadFolder: string;
-  /** Opens the durable store; default: SQLite files in the data folder. */
-  openStore?: (options: StoreOptions) => MaybePromise<Store>;
-  /** Counts limits together with other replicas. Absent: each process counts on its own. */
-  openReplicaLimits?: ((options: ReplicaLimitsOptions) => Promise<ReplicaLimits>) | undefined;
+  folders: GatewayFolders;
   config: ConfigStore;
   /** Called on first use, so that a keychain is not opened unnecessarily. */
   openSecrets: () => Promise<SecretStore>;
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
   proxies: ProxySettings;
-  log: Logger;
+  logging: GatewayLogging;
+  /** What other replicas use, too. Absent: nothing. */
+  replicas?: ReplicaPorts;
+  teams?: TeamPorts;
+  /** The APIs offered to clients; default: all that Sluice knows. */
+  apis?: readonly [Api, ...Api[]];
+  /** Records all requests, or answers them instead of providers. Absent: the settings of groups and keys apply. */
+  cassette?: CassetteDeck | undefined;
+  /** Overrides the configuration. */
+  listen?: { host?: string; port?: number };
+}
+
+export interface GatewayFolders {
+  /** Prepared by the caller (`data-folder/data-folder.ts`). Null: ledger and jobs are in memory, for tests. */
+  dataDir: string | null;
+  /** A private folder to use while the data folder is not writable; null or absent if there is none. */
+  fallbackFolder?: string | null;
+  /** The folder for spooled uploads, which exists and is private. */
+  uploadFolder: string;
+  /** The folder of the built window; null if there is none. */
+  windowFolder: string | null;
   /** The folder of the log file, for display; absent if there is none. */
   logFolder?: string;
+}
+
+export interface GatewayLogging {
+  log: Logger;
   /** The log file to which the loop watch writes while the event loop is blocked; absent if there is none. */
   logPath?: string;
   /** Called for each request that has ended. */
   logRequest: LogRequest;
   /** Receives messages for the user at start, one line each, without secrets. */
   notice?: (line: string) => void;
+}
+
+export interface ReplicaPorts {
+  /** Opens the durable store; default: SQLite files in the data folder. */
+  openStore?: ((options: StoreOptions) => MaybePromise<Store>) | undefined;
+  /** Counts limits together with other replicas. Absent: each process counts on its own. */
+  openReplicaLimits?: ((options: ReplicaLimitsOptions) => Promise<ReplicaLimits>) | undefined;
+}
+
+export interface TeamPorts {
   /** Team presets. Absent: there is no managed one, and an imported one is not stored. */
   team?: { managed: ManagedPresets; memory: TeamMemoryStore };
-  /** The folder of the built window; null if there is none. */
-  windowFolder: string | null;
-  /** The APIs offered to clients; default: all that Sluice knows. */
-  apis?: readonly [Api, ...Api[]];
-  /** Records all requests, or answers them instead of providers. Absent: the settings of groups and keys apply. */
-  cassette?: CassetteDeck | undefined;
   /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Absent in a build without it. */
   loadTeam?: (() => Promise<TeamPart>) | undefined;
   /** Where the sign-ins at team gateways are stored; default: in memory. */
   signIns?: SecretStoreOptions | undefined;
-  /** Overrides the configuration. */
-  listen?: { host?: string; port?: number };
 }

@@ -6,8 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
-import type { GatewayPorts } from '../../server/engine/ports.ts';
-import { hashOf, startGateway, type TestGateway, testKey } from '../support/gateway.ts';
+import { hashOf, startGateway, type TestGateway, type TestPorts, testKey } from '../support/gateway.ts';
 import { builtWindow } from '../support/program.ts';
 import { type PageLook, takePage } from './window-page.ts';
 
@@ -36,7 +35,7 @@ export interface OpenWindowOptions {
   begin?: (gateway: TestGateway) => Promise<unknown>;
   /** Additions to the engine's environment; HOME is its folder. */
   env?: Record<string, string>;
-  ports?: Partial<GatewayPorts>;
+  ports?: TestPorts;
   /** Path within the window, such as `/keys`. Default: the overview. */
   screen?: string;
   /** Opens the window in its own process, and lets it preload the other screens when idle, as in normal use. */

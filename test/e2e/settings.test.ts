@@ -3,8 +3,7 @@ import { text as textOfStream } from 'node:stream/consumers';
 import type { Download, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { type SectionId, sectionIds } from '../../renderer/state/window/section-ids.ts';
-import type { GatewayPorts } from '../../server/engine/ports.ts';
-import { hashOf } from '../support/gateway.ts';
+import { hashOf, type TestPorts } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests } from './filled-ledger.ts';
@@ -152,7 +151,7 @@ describe('the settings screen', () => {
     expect(await alone.page.getByLabel('Hard budgets while').count()).toBe(0);
     await alone.close();
     const address = `valkey://127.0.0.1:${await freePort()}`;
-    const openReplicaLimits: GatewayPorts['openReplicaLimits'] = async (options) => {
+    const openReplicaLimits: TestPorts['openReplicaLimits'] = async (options) => {
       const replicas = await import('../../server/team/valkey/open-replica-limits.ts');
       return replicas.openReplicaLimits(await replicas.connectValkey(address), options);
     };

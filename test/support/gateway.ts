@@ -9,7 +9,13 @@ import type { ConfigPersistence } from '../../server/config/persistence.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { RequestView } from '../../server/contract/request-views.ts';
 import { createGateway, type Gateway } from '../../server/engine/gateway.ts';
-import type { GatewayPorts } from '../../server/engine/ports.ts';
+import type {
+  GatewayFolders,
+  GatewayLogging,
+  GatewayPorts,
+  ReplicaPorts,
+  TeamPorts,
+} from '../../server/engine/ports.ts';
 import { optionalParts } from '../../server/optional-parts.ts';
 import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedgerQueries } from '../../server/store/sqlite/queries.ts';
@@ -39,11 +45,20 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
+/** What a test may replace, without the groups in which the engine is given it. */
+export type TestPorts = Partial<
+  Omit<GatewayPorts, 'folders' | 'logging' | 'replicas' | 'teams'> &
+    GatewayFolders &
+    GatewayLogging &
+    ReplicaPorts &
+    TeamPorts
+>;
+
 export interface TestGatewayOptions {
   config?: Partial<ConfigInput>;
   /** By name, as in the secret store. */
   secrets?: Record<string, string>;
-  ports?: Partial<GatewayPorts>;
+  ports?: TestPorts;
   /** Kept across restarts. If absent, a temporary folder is used and removed at the end. */
   folder?: string;
 }
@@ -64,19 +79,18 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...options.config,
   };
   const secrets = createMemorySecretStore({ 'provider/main/c1': 'upstream-secret', ...options.secrets });
+  const ports = options.ports ?? {};
   const gateway = await createGateway({
-    dataDir: folder,
-    uploadFolder: folder,
+    folders: { dataDir: folder, uploadFolder: folder, windowFolder: null, ...ports },
     config: await openConfigStore({ persistence: memoryPersistence(config, options.folder) }),
     openSecrets: async () => secrets,
     env: {},
     proxies: {},
-    log: pino({ level: 'silent' }),
-    logRequest: () => {},
-    windowFolder: null,
+    logging: { log: pino({ level: 'silent' }), logRequest: () => {}, ...ports },
+    replicas: ports,
+    teams: { loadTeam: optionalParts.team, ...ports },
     listen: { host: '127.0.0.1', port: 0 },
-    loadTeam: optionalParts.team,
-    ...options.ports,
+    ...ports,
   });
   const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedgerQueries(database);

@@ -1,8 +1,7 @@
 /** One of several gateways that share a database. */
 import type { ConfigInput } from '../../server/contract/config.ts';
-import type { GatewayPorts } from '../../server/engine/ports.ts';
 import { openSharedStore, type SharedStore } from '../../server/store/postgres/open-shared.ts';
-import { startGateway, type TestGateway } from './gateway.ts';
+import { startGateway, type TestGateway, type TestPorts } from './gateway.ts';
 
 interface ReplicaOptions {
   /** URL of the database. The connection is open until the replica has stopped. */
@@ -10,7 +9,7 @@ interface ReplicaOptions {
   /** Committed if nothing is stored yet. */
   initial: ConfigInput;
   /** Additional ports. */
-  ports?(store: SharedStore): Partial<GatewayPorts>;
+  ports?(store: SharedStore): TestPorts;
 }
 
 export async function startReplica({ url, initial, ports = () => ({}) }: ReplicaOptions): Promise<TestGateway> {

@@ -1,4 +1,5 @@
 /** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
+
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { GroupPreviewView, RefusedDefault, RouteView } from '../../contract/access-views.ts';
 import type { AdoptPreview } from '../../contract/adopt-views.ts';
@@ -17,7 +18,6 @@ import {
   type QueryType,
   querySchema,
 } from '../../contract/queries.ts';
-import type { NetworkView } from '../../contract/status-views.ts';
 import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
 import type { WaitingCaptures } from '../../exchange/capture/waiting-captures.ts';
 import { pricedProviders } from '../../models/follow-prices.ts';
@@ -40,6 +40,7 @@ import type { ConnectClients } from '../changes/connect-clients.ts';
 import type { TeamPresets } from '../changes/team-presets.ts';
 import { parseInput } from '../entries/parse-input.ts';
 import { withoutSecretsInProviders } from '../entries/redact-provider.ts';
+import type { ControlledMachine } from '../live/controlled-machine.ts';
 import type { LiveConfig } from '../live/live-config.ts';
 import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
 import { type Caller, checkScope } from '../people/caller.ts';
@@ -55,31 +56,31 @@ import { stopAtUsd, viewPanel } from './view-panel.ts';
 import { viewPrices } from './view-prices.ts';
 import { viewRequest, viewRequestTexts } from './view-request.ts';
 
-export interface QueryPorts {
+interface QueryPorts {
   live: Pick<LiveConfig, 'used' | 'snapshot' | 'isSecretInUse'>;
   views: Views;
   ledger: LedgerQueries & Pick<Ledger, 'refusals'>;
   now(): number;
-  env: Readonly<Record<string, string | undefined>>;
   providers: ProviderKnowledge;
   team: TeamPresets;
   clients: Pick<ConnectClients, 'list' | 'preview' | 'previewUndo'>;
-  cache: Pick<AnswerCache, 'view'>;
-  captures: Pick<WaitingCaptures, 'ready'>;
-  recentCaptures: Pick<RecentCaptures, 'find' | 'ids'>;
-  cassettes: Pick<CassetteControl, 'view'>;
   context: Pick<ChangeContext, 'ownAddresses'>;
+  held: {
+    cache: Pick<AnswerCache, 'view'>;
+    captures: Pick<WaitingCaptures, 'ready'>;
+    recentCaptures: Pick<RecentCaptures, 'find' | 'ids'>;
+    cassettes: Pick<CassetteControl, 'view'>;
+  };
   /** Null where nobody signs in. */
   people: People | null;
-  dataFolder: string | null;
-  logFolder: string | null;
-  /** How each provider would be reached now. */
-  network(snapshot: Snapshot): Promise<NetworkView>;
-  /** The order in which targets would be tried now. */
-  explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
-  modelFacts: ModelFacts;
-  toldLimits: Pick<ToldLimits, 'of'>;
-  prices: Pick<PriceTable, 'applied' | 'cost'>;
+  machine: Pick<ControlledMachine, 'env' | 'dataFolder' | 'logFolder' | 'network'>;
+  routing: {
+    /** The order in which targets would be tried now. */
+    explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
+    modelFacts: ModelFacts;
+    toldLimits: Pick<ToldLimits, 'of'>;
+    prices: Pick<PriceTable, 'applied' | 'cost'>;
+  };
 }
 
 /**
@@ -109,7 +110,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     providers: () => views.providers(),
     presets: () => ports.providers.presets(),
     'local-servers': () => ports.providers.localServers(),
-    'environment-credentials': () => findEnvironmentCredentials(ports),
+    'environment-credentials': () => findEnvironmentCredentials({ ...ports, env: ports.machine.env }),
     'provider-test': ({ id, model }) => ports.providers.probe(findUpstream(ports.live, id), model),
     keys: () => views.keys(),
     'find-keys': views.findKeys,
@@ -117,23 +118,23 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'find-groups': views.findGroups,
     'group-preview': ({ group }) => previewGroup(ports, group),
     caches: () => viewCaches(ports),
-    cassettes: () => ports.cassettes.view(),
+    cassettes: () => ports.held.cassettes.view(),
     aliases: () => views.aliases(),
-    models: (query) => viewModels(askerOf(ports, query), ports),
+    models: (query) => viewModels(askerOf(ports, query), ports.routing),
     prices: () => viewAllPrices(ports),
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before, sort }, { within }) =>
       ledger.listRequests(defined({ ...filter, limit, before, sort, within })),
     'request-count': ({ filter }, { within }) => ledger.countRequests(defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
-    request: ({ id }) => viewRequest(ledger, ports, id),
-    'request-texts': ({ ids }) => viewRequestTexts(ledger, ports, ids),
+    request: ({ id }) => viewRequest(ledger, ports.held, id),
+    'request-texts': ({ ids }) => viewRequestTexts(ledger, ports.held, ids),
     sessions: ({ filter, limit, before }, { within }) =>
       ledger.listSessions(defined({ ...filter, limit, before, ...sessionReading(ports), within })),
     session: ({ id }) => viewSession(ports, id),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),
-    panel: (query) => viewPanel(ports, query),
+    panel: (query) => viewPanel({ ...ports, toldLimits: ports.routing.toldLimits }, query),
     'connect-clients': () => ports.clients.list(),
     'connect-preview': (query) => ports.clients.preview(query),
     'connect-undo-preview': ({ client }) => ports.clients.previewUndo(client),
@@ -145,7 +146,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'import-preview': ({ config }) => previewImport(ports.live.used, config, ports.context.ownAddresses),
     'adopt-preview': ({ text }) => previewAdopt(ports, text),
     'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
-    network: () => ports.network(ports.live.snapshot),
+    network: () => ports.machine.network(ports.live.snapshot),
     'who-am-i': (_query, { by }) => ({ person: by?.person ?? null, signsIn: ports.people !== null }),
     'join-preset': () => ({ preset: checkJoinPreset(ports.live.used.config.settings) }),
     people: () => whereSignedIn(ports.people).list(),
@@ -176,13 +177,13 @@ function ownPart({ own }: Asking): Within {
 /** The ledger has sums by key and group, which are restricted by name instead. */
 const partOf = ({ by }: Pick<QueryMap['usage'], 'by'>, { within }: Asking) => (isSummed(by) ? undefined : within);
 
-function viewHost({ dataFolder, logFolder }: QueryPorts): QueryResults['host'] {
+function viewHost({ machine: { dataFolder, logFolder } }: QueryPorts): QueryResults['host'] {
   return { dataFolder, logFolder, node: process.versions.node, platform: `${process.platform} ${process.arch}` };
 }
 
-function viewCaches({ live, cache }: Pick<QueryPorts, 'live' | 'cache'>): CacheView[] {
+function viewCaches({ live, held }: QueryPorts): CacheView[] {
   const caching = live.used.config.groups.filter((group) => group.cache !== null);
-  return caching.map(({ id }) => cache.view(id));
+  return caching.map(({ id }) => held.cache.view(id));
 }
 
 function askerOf(ports: QueryPorts, names: { key?: string | undefined; group?: string | undefined }): Asker {
@@ -202,14 +203,17 @@ function findKey(snapshot: Snapshot, id: string): CompiledKey {
   throw new GatewayError('not_found', `There is no key "${id}", or its secret is missing.`, { param: 'key' });
 }
 
-async function viewAllPrices({ live, ledger, prices }: QueryPorts): Promise<QueryResults['prices']> {
+async function viewAllPrices({ live, ledger, routing: { prices } }: QueryPorts): Promise<QueryResults['prices']> {
   const unpriced = await ledger.listUnpriced();
   const priced = pricedProviders(live.used.config.providers, costsNothing);
   const { providers } = live.snapshot;
   return viewPrices({ providers, prices, priced, unpriced });
 }
 
-function previewGroup({ live, modelFacts }: QueryPorts, draft: QueryMap['group-preview']['group']): GroupPreviewView {
+function previewGroup(
+  { live, routing: { modelFacts } }: QueryPorts,
+  draft: QueryMap['group-preview']['group'],
+): GroupPreviewView {
   const group = compileGroup(draft, live.used.config.aliases, live.snapshot.providers);
   return {
     models: viewModels({ group, key: null }, { modelFacts }),
@@ -247,7 +251,7 @@ function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
     key,
     aliases: used.config.aliases,
     model: query.model,
-    explainOrder: (targets) => ports.explainOrder(targets, strategy),
+    explainOrder: (targets) => ports.routing.explainOrder(targets, strategy),
     explainWires,
   });
   const refusal = (key && keyRefusal(key, ports.now())) ?? explained.refusal;
@@ -260,17 +264,14 @@ function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
   return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
 }
 
-function sessionReading({ live, recentCaptures }: Pick<QueryPorts, 'live' | 'recentCaptures'>) {
+function sessionReading({ live, held: { recentCaptures } }: Pick<QueryPorts, 'live' | 'held'>) {
   return { stopAtUsd: stopAtUsd(live), inMemory: recentCaptures.ids() };
 }
 
-async function viewSession(
-  ports: Pick<QueryPorts, 'ledger' | 'live' | 'recentCaptures' | 'prices'>,
-  id: string,
-): Promise<QueryResults['session']> {
+async function viewSession(ports: QueryPorts, id: string): Promise<QueryResults['session']> {
   const session = await ports.ledger.getSession(id, {
     ...sessionReading(ports),
-    costOf: (...asked) => ports.prices.cost(...asked),
+    costOf: (...asked) => ports.routing.prices.cost(...asked),
   });
   if (!session) throw controlError('not_found', { code: 'no-session', id });
   return session;
@@ -283,10 +284,10 @@ function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
 }
 
-function previewAdopt({ live, context, env, providers }: QueryPorts, text: string): AdoptPreview {
+function previewAdopt({ live, context, machine, providers }: QueryPorts, text: string): AdoptPreview {
   const { config, revision } = live.used;
   const { ownAddresses } = context;
-  const variable = (name: string) => env[name];
+  const variable = (name: string) => machine.env[name];
   const { program, entries } = adoptConfig(config, text, { ownAddresses, variable, presets: providers.presets() });
   return { revision, program, entries };
 }

@@ -9,10 +9,9 @@ import { GatewayError } from '../../../server/contract/errors.ts';
 import type { ControlEvent, EventMessage } from '../../../server/contract/events.ts';
 import type { Caller } from '../../../server/control/people/caller.ts';
 import type { Gateway } from '../../../server/engine/gateway.ts';
-import type { GatewayPorts } from '../../../server/engine/ports.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
 import { putEmptyLedger } from '../../support/empty-ledger.ts';
-import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import { hashOf, startGateway, type TestGateway, type TestPorts, testKey } from '../../support/gateway.ts';
 import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
 
 export interface ControlGateway extends TestGateway {
@@ -28,7 +27,7 @@ export interface ControlGatewayOptions {
   secrets?: Record<string, string>;
   /** The configuration is a file that Sluice does not write. */
   declarative?: boolean;
-  ports?: Partial<GatewayPorts>;
+  ports?: TestPorts;
 }
 
 /**

@@ -7,10 +7,9 @@ import { localCalendar } from '../../../server/contract/calendar.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { minuteMs } from '../../../server/contract/units.ts';
-import type { GatewayPorts } from '../../../server/engine/ports.ts';
 import type { Store } from '../../../server/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
-import { hashOf, type TestGateway } from '../../support/gateway.ts';
+import { hashOf, type TestGateway, type TestPorts } from '../../support/gateway.ts';
 import { startOtlpCollector } from '../../support/otlp-collector.ts';
 import { usageUpstreams } from '../../support/usage-upstreams.ts';
 import { gatherEvents } from '../control/control-gateway.ts';
@@ -37,7 +36,7 @@ export type StartStore = (options: {
   folder: string;
   config: ConfigInput;
   secrets: Record<string, string>;
-  ports: (openStore: GatewayPorts['openStore']) => Partial<GatewayPorts>;
+  ports: (openStore: TestPorts['openStore']) => TestPorts;
 }) => Promise<TestGateway>;
 
 export const fixedSeeds = [1, 20_261_128];
@@ -107,7 +106,7 @@ export async function runDay(seed: number, start: StartStore): Promise<Differenc
   const folder = mkdtempSync(join(tmpdir(), 'sluice-day-'));
   const config = configOf(folder, providers.config, collector.origin);
   let store: Store | undefined;
-  const ports = (openStore: GatewayPorts['openStore']): Partial<GatewayPorts> => ({
+  const ports = (openStore: TestPorts['openStore']): TestPorts => ({
     openStore: async (options) => {
       if (!openStore) throw new Error('unreachable');
       store = await openStore(options);

@@ -10,10 +10,9 @@ import WebSocket from 'ws';
 import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { CassetteChoice } from '../../../server/contract/cassette.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import type { GatewayPorts } from '../../../server/engine/ports.ts';
 import { ask, CassetteSuite, hello } from '../../support/cassette-suite.ts';
 import { eventually } from '../../support/eventually.ts';
-import { hashOf, mainProvider, type TestGateway, testKey } from '../../support/gateway.ts';
+import { hashOf, mainProvider, type TestGateway, type TestPorts, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json } from '../../support/upstream.ts';
@@ -30,7 +29,7 @@ interface Choices {
 }
 
 /** A gateway with one provider, whose answers are numbered. */
-async function start({ group = null, key }: Choices = {}, ports: Partial<GatewayPorts> = {}): Promise<TestGateway> {
+async function start({ group = null, key }: Choices = {}, ports: TestPorts = {}): Promise<TestGateway> {
   let count = 0;
   suite.upstream.answer((_request, response) => json(response, completion({ content: `Answer ${++count}` })));
   const config: Partial<ConfigInput> = {

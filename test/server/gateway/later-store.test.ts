@@ -1,9 +1,15 @@
 /** Requests that need stored data wait for a store that is asynchronous, unlike SQLite. */
 import { beforeEach, expect, test } from 'vitest';
-import type { GatewayPorts } from '../../../server/engine/ports.ts';
 import { openLocalStore } from '../../../server/store/local-store.ts';
 import { eventually } from '../../support/eventually.ts';
-import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
+import {
+  hashOf,
+  mainProvider,
+  startGateway,
+  type TestGateway,
+  type TestPorts,
+  testKey,
+} from '../../support/gateway.ts';
 import { openLaterStore, withMethods } from '../../support/later-store.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
@@ -19,7 +25,7 @@ const otherKey = 'sk-of-another-group';
 async function open(
   provider: ReturnType<typeof mainProvider>,
   group: { passthrough?: string } = {},
-  openStore: GatewayPorts['openStore'] = openLaterStore,
+  openStore: TestPorts['openStore'] = openLaterStore,
 ): Promise<void> {
   const keys = [
     { id: 'k1', group: 'default', hash: hashOf(testKey) },

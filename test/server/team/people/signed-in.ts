@@ -1,7 +1,8 @@
 /** A gateway at which people sign in through an identity provider on loopback. */
+
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../../server/contract/people.ts';
-import type { GatewayPorts } from '../../../../server/engine/ports.ts';
+import type { TestPorts } from '../../../support/gateway.ts';
 import {
   clientId,
   clientSecret,
@@ -29,7 +30,7 @@ export const roles: RoleMapping[] = [
 
 /** Ada is an administrator, Mo a manager and Mia a member of `ours`; Nobody has no role. */
 export async function startSignInGateway(
-  options: { config?: Partial<ConfigInput>; settings?: ConfigInput['settings']; ports?: Partial<GatewayPorts> } = {},
+  options: { config?: Partial<ConfigInput>; settings?: ConfigInput['settings']; ports?: TestPorts } = {},
 ): Promise<SignInGateway> {
   // The identity provider must know the address before the gateway listens there.
   const port = await freePort();
