@@ -117,7 +117,13 @@ export const configurableClients: readonly ConfigurableClient[] = [
         format: tomlFormat,
         connect(settings, { baseUrl, model, keyFile }) {
           const key = keyFile === null ? { env_key: ownVariable } : { auth: keyProgram(keyFile) };
-          const sluice = { name: 'Sluice', base_url: baseUrl, ...key, wire_api: 'responses' };
+          const sluice = {
+            name: 'Sluice',
+            base_url: baseUrl,
+            ...key,
+            wire_api: 'responses',
+            supports_websockets: false,
+          };
           return mergeSettings(settings, { model, model_provider: 'sluice', model_providers: { sluice } });
         },
         rivals: ownRivalsOfCodex,
@@ -378,6 +384,8 @@ function connectContinue(settings: ClientSettings, { baseUrl, model, secret }: W
     apiBase: baseUrl,
     apiKey: secret,
     roles: ['chat', 'edit', 'apply'],
+    // Which it derives from the names of models that it knows; without tools it is no agent.
+    capabilities: ['tool_use', 'image_input'],
   };
   const models = withEntry(settings.models, entry, ({ name }) => name === entry.name);
   return { name: 'Sluice', version: '0.0.1', schema: 'v1', ...settings, models };

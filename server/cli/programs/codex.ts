@@ -21,7 +21,7 @@ export async function prepareCodex(context: ProgramContext): Promise<PreparedPro
   if (setting) throw contrary(program, `${setting.name} ${setting.value}`);
   await refuseManaged(context);
   // A TOML value; a JSON string is a TOML string.
-  const provider = `{ name = "Sluice", base_url = "${access.origin}/v1", env_key = "SLUICE_KEY", wire_api = "responses" }`;
+  const provider = `{ name = "Sluice", base_url = "${access.origin}/v1", env_key = "SLUICE_KEY", wire_api = "responses", supports_websockets = false }`;
   const model = access.model && JSON.stringify(access.model);
   const settings = [
     'model_provider="sluice"',

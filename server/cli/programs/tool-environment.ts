@@ -39,8 +39,9 @@ export function toolEnvironment({ origin, key, model }: ToolAccess, present: Var
     ...claudeSwitches.map((name): [string, undefined] => [name, undefined]),
     // Claude Code then ignores what its settings files say about providers, also where another program starts it.
     ['CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST', '1'],
-    // Behind an address other than Anthropic's, it would otherwise send the tools of all MCP servers with each request.
-    ['ENABLE_TOOL_SEARCH', present.ENABLE_TOOL_SEARCH || 'true'],
+    // Behind an address other than Anthropic's, Claude Code would otherwise send the tools of all MCP servers with each request,
+    // and offer nothing of a gateway in its `/model`.
+    ...Object.entries(claudeStrength).map(([name, value]): [string, string] => [name, present[name] || value]),
     ['GOOGLE_GEMINI_BASE_URL', origin],
     ['GEMINI_API_KEY', key],
     // These take precedence over GEMINI_API_KEY.
@@ -55,6 +56,8 @@ export function toolEnvironment({ origin, key, model }: ToolAccess, present: Var
     ...(model ? modelVariables.map((name): [string, string] => [name, model]) : []),
   ]);
 }
+
+const claudeStrength = { ENABLE_TOOL_SEARCH: 'true', CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' };
 
 const modelVariables = ['OPENAI_MODEL', 'GEMINI_MODEL', ...claudeModelVariables];
 

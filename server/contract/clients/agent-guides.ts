@@ -14,7 +14,7 @@ export const agentGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'run-in-terminal' },
-        snippet: `export ANTHROPIC_BASE_URL=${withoutVersion(baseUrl)} ANTHROPIC_AUTH_TOKEN=${shellWord(key)}\nexport ANTHROPIC_MODEL=${shellWord(model)} ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellWord(model)}\nexport ENABLE_TOOL_SEARCH=true\nclaude`,
+        snippet: `export ANTHROPIC_BASE_URL=${withoutVersion(baseUrl)} ANTHROPIC_AUTH_TOKEN=${shellWord(key)}\nexport ANTHROPIC_MODEL=${shellWord(model)} ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellWord(model)}\nexport ENABLE_TOOL_SEARCH=true CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1\nclaude`,
       },
       { say: { code: 'claude-plain-name' } },
     ],
@@ -27,7 +27,7 @@ export const agentGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'put-into', file: '~/.codex/config.toml' },
-        snippet: `model = "${model}"\nmodel_provider = "sluice"\n\n[model_providers.sluice]\nname = "Sluice"\nbase_url = "${baseUrl}"\nenv_key = "SLUICE_KEY"\nwire_api = "responses"`,
+        snippet: `model = "${model}"\nmodel_provider = "sluice"\n\n[model_providers.sluice]\nname = "Sluice"\nbase_url = "${baseUrl}"\nenv_key = "SLUICE_KEY"\nwire_api = "responses"\nsupports_websockets = false`,
       },
       { say: { code: 'start-in-environment' }, snippet: `export SLUICE_KEY=${shellWord(key)}\ncodex` },
     ],

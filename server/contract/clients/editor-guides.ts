@@ -46,7 +46,7 @@ export const editorGuides: readonly ClientGuide[] = [
     steps: ({ baseUrl, key, model }) => [
       {
         say: { code: 'put-into', file: '~/.continue/config.yaml' },
-        snippet: `name: Sluice\nversion: 0.0.1\nschema: v1\nmodels:\n  - name: ${model}\n    provider: openai\n    model: ${model}\n    apiBase: ${baseUrl}\n    apiKey: ${key}\n    roles: [chat, edit, apply]`,
+        snippet: `name: Sluice\nversion: 0.0.1\nschema: v1\nmodels:\n  - name: ${model}\n    provider: openai\n    model: ${model}\n    apiBase: ${baseUrl}\n    apiKey: ${key}\n    roles: [chat, edit, apply]\n    capabilities: [tool_use, image_input]`,
       },
     ],
   },

@@ -168,9 +168,12 @@ describe('Claude Code', () => {
     expect(withTool({ [name]: '1' }, toolEnvironment(access, { [name]: '1' }))).not.toHaveProperty(name);
   });
 
-  test('keeps what the person has chosen for the tool search', () => {
-    expect(toolEnvironment(access, {}).get('ENABLE_TOOL_SEARCH')).toBe('true');
-    expect(toolEnvironment(access, { ENABLE_TOOL_SEARCH: 'auto:5' }).get('ENABLE_TOOL_SEARCH')).toBe('auto:5');
+  test.each([
+    ['ENABLE_TOOL_SEARCH', 'true', 'auto:5'],
+    ['CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY', '1', '0'],
+  ])('sets %s, and keeps what the person has chosen for it', (name, value, own) => {
+    expect(toolEnvironment(access, {}).get(name)).toBe(value);
+    expect(toolEnvironment(access, { [name]: own }).get(name)).toBe(own);
   });
 });
 

@@ -117,3 +117,25 @@ describe.each(hostilePrograms)('$package', ({ command, package: name, parameters
     },
   );
 });
+
+const claude = findProgram('claude');
+test.runIf(onlyIf(claude !== null, 'claude is not found (npm install @anthropic-ai/claude-code)'))(
+  'Claude Code asks for the models that it can offer, as it would not behind another address',
+  { timeout: 2 * programTimeoutMs },
+  async () => {
+    const { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: _, ...env } = offline;
+    const data = ['--data-dir', join(folder, 'data')];
+    const line = ['run', ...data, '--model', 'demo-chat', '--', claude ?? '', '--print', 'Say hello'];
+    const { stdout, stderr } = await runCli(line, {
+      cwd: join(folder, 'work'),
+      env: { ...env, HOME: join(folder, 'home') },
+    });
+    expect(stdout, stderr).toContain('built-in demo');
+    const { stdout: log } = await runVerb(['log', '--json', ...data]);
+    const routes = log
+      .trim()
+      .split('\n')
+      .map((each): unknown => JSON.parse(each).route);
+    expect(routes).toEqual(expect.arrayContaining(['/v1/models', '/v1/messages']));
+  },
+);

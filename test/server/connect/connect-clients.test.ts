@@ -391,3 +391,12 @@ it('follows the variable that moves a client’s folder', async () => {
   await elsewhere.stop();
   expect(files[0]?.path).toBe('~/else/config.toml');
 });
+
+it.each([
+  ['codex', '.codex/config.toml', 'supports_websockets = false'],
+  ['claude-code', '.claude/settings.json', '"ENABLE_TOOL_SEARCH": "true"'],
+  ['continue', '.continue/config.yaml', /capabilities:\s+- tool_use\s+- image_input/],
+])('%s is told what it would not know of an address or a model of Sluice’s', async (client, path, told) => {
+  await apply(client);
+  expect(read(path)).toMatch(told);
+});
