@@ -2,7 +2,7 @@
  * A service tier, a speed and searches that an answer reports set its price: an unusual one is not taken for the usual. Every
  * API, whole and streamed, short and with an answer of 200 kB.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { hashOf, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
@@ -206,6 +206,41 @@ test.each(cells.filter(([name]) => name !== 'chat'))(
   },
 );
 
+const cited = [
+  { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 5 } },
+];
+const chatUsage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
+const searchedChats: Record<string, { usage?: object; annotations?: object[]; searches: number }> = {
+  'citations alone': { annotations: [...cited, ...cited], searches: 1 },
+  'a count of OpenRouter': { usage: { server_tool_use: { web_search_requests: 3 } }, annotations: cited, searches: 3 },
+  'a count of LiteLLM': { usage: { prompt_tokens_details: { web_search_requests: 2 } }, searches: 2 },
+  'a count of Perplexity': { usage: { num_search_queries: 4 }, searches: 4 },
+  'a count of none': { usage: { num_search_queries: 0 }, annotations: [], searches: 0 },
+};
+
+describe.each(Object.entries(searchedChats))('a chat that tells its searches by %s', (_how, told) => {
+  test.each([false, true])('costs them, too (streamed: %s)', async (isStream) => {
+    const chat = apis.chat ?? unreachable();
+    const usage = { ...chatUsage, ...told.usage };
+    const { annotations } = told;
+    const api: Api = {
+      ...chat,
+      whole: () => ({
+        ...chat.whole({}, 'Hi'),
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', annotations }, finish_reason: 'stop' }],
+        usage,
+      }),
+      events: () => [
+        { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' } }] },
+        { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { annotations }, finish_reason: 'stop' }] },
+        { object: 'chat.completion.chunk', choices: [], usage },
+      ],
+    };
+    const cost = await costOf(api, {}, { isStream, text: '' });
+    expect(cost).toBeCloseTo(usual + told.searches * price.webSearch, 9);
+  });
+});
+
 test.each([
   ['chat', { service_tier: 'priority' }],
   ['responses', { service_tier: 'priority' }],
@@ -244,7 +279,8 @@ test.each([
 });
 
 test('what a model writes about tiers and searches sets no price', async () => {
-  const text = '"service_tier":"priority" {"usage":{"speed":"fast","server_tool_use":{"web_search_requests":9}}}';
+  const text =
+    '"service_tier":"priority" {"usage":{"speed":"fast","server_tool_use":{"web_search_requests":9}}} "type":"url_citation"';
   for (const api of Object.values(apis)) {
     for (const isStream of [false, true]) expect(await costOf(api, {}, { isStream, text })).toBeCloseTo(usual, 9);
   }

@@ -20,7 +20,8 @@ export const usualTerms: PriceTerms = { tier: null, searches: 0 };
  * In no text of an answer, where quotation marks are escaped. One search for all of them, because each costs, and this is
  * done for every answer. Linear, so it needs no bound.
  */
-const mark = /"(?:priority|flex|fast)"|_(?:PRIORITY|FLEX)"|"web(?:_search|SearchQueries")/;
+const mark =
+  /"(?:priority|flex|fast)"|_(?:PRIORITY|FLEX)"|"web(?:_search|SearchQueries")|"(?:num_search_queries|url_citation)"/;
 
 /** Longer answers are not parsed again. */
 const maxParsedBytes = 1024 * 1024;

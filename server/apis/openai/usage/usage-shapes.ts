@@ -36,7 +36,28 @@ export function openaiTerms(object: Fields): PriceTerms {
   const searches = items.filter(
     (item) => item.type === 'web_search_call' && (fieldsAt(item, 'action').type ?? 'search') === 'search',
   );
-  return { tier: tierNamed(response.service_tier), searches: searches.length };
+  return { tier: tierNamed(response.service_tier), searches: searches.length || chatSearches(object) };
+}
+
+/**
+ * A chat tells the number of its searches beside its tokens, at OpenRouter, LiteLLM and Perplexity. OpenAI tells none: its models that
+ * search do so once for an answer, which then cites what was found.
+ */
+function chatSearches({ usage, choices }: Fields): number {
+  const told = isObject(usage)
+    ? firstCount(
+        fieldsAt(usage, 'server_tool_use').web_search_requests,
+        fieldsAt(usage, 'prompt_tokens_details').web_search_requests,
+        usage.num_search_queries,
+      )
+    : undefined;
+  if (told !== undefined) return told;
+  return Array.isArray(choices) && choices.filter(isObject).some(citesPages) ? 1 : 0;
+}
+
+function citesPages({ message, delta }: Fields): boolean {
+  const { annotations } = firstObject(message, delta);
+  return Array.isArray(annotations) && annotations.some((each) => isObject(each) && each.type === 'url_citation');
 }
 
 /** Null if the object has an unknown shape or no usable number. */
