@@ -20,13 +20,16 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('of the packages', () => {
-  it('those are named whose code is in the bundle', async () => {
+  it('those are named whose code or typeface is in the bundle', async () => {
     const root = join(folder, 'program');
     const files = {
-      'entry.js': "import { used } from 'alpha'; import '@scope/style/look.css'; import 'unused'; console.log(used);",
+      'entry.js':
+        "import { used } from 'alpha'; import '@scope/style/look.css'; import './own.css'; import 'unused'; console.log(used);",
       'node_modules/alpha/index.js': "import { inner } from 'inner'; export const used = [inner];",
       'node_modules/alpha/node_modules/inner/index.js': 'export const inner = Math.random();',
       'node_modules/@scope/style/look.css': 'p { color: red }',
+      'own.css': '@font-face { font-family: X; src: url("typeface/files/x.woff2") }',
+      'node_modules/typeface/files/x.woff2': 'x'.repeat(9_000),
       'node_modules/unused/index.js': 'export const unused = 1;',
     };
     for (const [path, text] of Object.entries(files)) {
@@ -38,8 +41,8 @@ describe('of the packages', () => {
       ...{ root, configFile: false, logLevel: 'silent', plugins: [bundled.plugin] },
       build: { write: false, rolldownOptions: { input: join(root, 'entry.js') } },
     });
-    const expected = ['node_modules/@scope/style', 'node_modules/alpha', 'node_modules/alpha/node_modules/inner'];
-    expect(bundled.paths()).toEqual(expected);
+    const names = ['@scope/style', 'alpha', 'alpha/node_modules/inner', 'typeface'];
+    expect(bundled.paths()).toEqual(names.map((name) => `node_modules/${name}`));
   });
 
   it('native modules are named as far as they are installed here', () => {
@@ -56,7 +59,6 @@ describe('of the packages', () => {
   it('the notices carry the licences', () => {
     const notices = makeNotices(checkout, ['node_modules/zod', 'node_modules/@mantine/core']);
     expect(notices).toMatch(/\nzod \d+\.\d+\.\d+ \(MIT\)\n\nMIT License\n/);
-    expect(notices).toMatch(/\n@fontsource-variable\/geist \d+\.\d+\.\d+ \(OFL-1\.1\)\n/);
     expect(notices).toMatch(/\n@mantine\/core \d+\.\d+\.\d+ \(MIT\)\n/);
   });
 });
