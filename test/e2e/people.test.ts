@@ -58,6 +58,21 @@ async function chat(secret: string | undefined): Promise<void> {
   await response.text();
 }
 
+test('a new member is led to a key, a call and a tool', async () => {
+  team.identity.groups.set('nell', ['devs']);
+  const page = await openAs('nell', '/account');
+  const steps = page.getByRole('region', { name: 'Get started' });
+  await steps.getByRole('button', { name: 'Create a key' }).first().click();
+  await steps.getByRole('button', { name: 'Run it here' }).click();
+  await page.getByRole('figure', { name: 'Answer' }).getByText(/demo/).waitFor();
+  const call = steps.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Make a call' }) });
+  await call.getByText('done', { exact: true }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await steps.getByRole('link', { name: 'Claude Code' }).click();
+  await page.getByRole('heading', { name: 'Steps for Claude Code' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Review change…' }).count()).toBe(0);
+});
+
 test('a member sees what they have used by model, and nothing of others', async () => {
   const own = await give('mia', { type: 'key.create', group: 'ours', name: 'Laptop' });
   const other = await give('mo', { type: 'key.create', group: 'ours', name: 'Service' });

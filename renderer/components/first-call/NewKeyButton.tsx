@@ -3,6 +3,7 @@ import { IconKey } from '@tabler/icons-react';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useCanChange } from '../../state/rights/use-can-change.ts';
+import { usePerson } from '../../state/rights/use-rights.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 
 /** Creates a key, for people who have none or none with a kept secret. */
@@ -10,7 +11,11 @@ export function NewKeyButton() {
   const { firstCall: names } = useMessages();
   const canChange = useCanChange();
   const command = useCommand();
-  const create = () => void command.run({ type: 'key.create', name: names.firstKeyName, keepSecret: true });
+  const person = usePerson();
+  // Whoever is no administrator makes keys in their own groups only.
+  const [group] = person && !person.isAdmin ? [...person.memberOf, ...person.manages] : [];
+  const create = () =>
+    void command.run({ type: 'key.create', name: names.firstKeyName, keepSecret: true, ...(group && { group }) });
   return (
     <>
       <Button

@@ -77,6 +77,7 @@ export const firstRun = {
   call: 'Make a call',
   callText:
     'Run it here or paste it into a terminal. The built-in demo answers with sample replies until you add a provider.',
+  ownCallText: 'Run it here or paste it into a terminal.',
   provider: 'Add a provider',
   providerText: 'OpenAI, Anthropic, Ollama or any other service, so that real models answer.',
   providerOpen: 'Another service …',

@@ -71,6 +71,7 @@ export const firstRun: typeof english.firstRun = {
   hideKey: '隐藏密钥',
   call: '发起一次调用',
   callText: '在这里运行，或粘贴到终端。添加服务商之前，由内置演示返回示例回答。',
+  ownCallText: '在此运行，或粘贴到终端中。',
   provider: '添加服务商',
   providerText: 'OpenAI、Anthropic、Ollama 或其他服务，让真实的模型来回答。',
   providerOpen: '其他服务…',

@@ -1,17 +1,17 @@
 import { Button } from '@mantine/core';
-import { IconCheck } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { AddressStep } from '../../../components/first-call/AddressStep.tsx';
 import { FirstCall } from '../../../components/first-call/FirstCall.tsx';
+import classes from '../../../components/first-call/Steps.module.css';
+import { Step, ToolLinks } from '../../../components/first-call/Steps.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { KeepQuestion } from '../../../components/recent/RecentNote.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import type { FirstRun } from '../../../state/first-run/use-first-run.ts';
-import { AddressStep } from './AddressStep.tsx';
-import classes from './FirstRunPath.module.css';
 
 /** The first steps for a new user. Each is ticked off once it is done, on whatever screen. */
 export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
@@ -41,47 +41,11 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
           <AddressStep choice={choice} onCopied={() => setCopied(true)} />
         </Step>
         <Step number={4} title={names.tool} text={names.toolText} isDone={hasTool}>
-          <div className={classes.services}>
-            {usualTools.map(([client, name]) => (
-              <Button key={client} size="xs" variant="default" component={Link} href={`/connect/${client}`}>
-                {name}
-              </Button>
-            ))}
-            <Button size="xs" variant="default" component={Link} href="/connect">
-              {names.toolOpen}
-            </Button>
-          </div>
+          <ToolLinks />
         </Step>
       </ol>
       <KeepQuestion />
     </Section>
-  );
-}
-
-interface StepProps {
-  number: number;
-  title: string;
-  text: string;
-  isDone: boolean;
-  children: ReactNode;
-}
-
-function Step({ number, title, text, isDone, children }: StepProps) {
-  const { firstRun: names } = useMessages();
-  return (
-    <li className={classes.step} data-is-done={isDone || undefined}>
-      <span className={classes.mark} aria-hidden>
-        {isDone ? <IconCheck size={15} stroke={2.5} /> : number}
-      </span>
-      <div className={classes.content}>
-        <h3 className={classes.title}>
-          {title}
-          {isDone && <span className={classes.done}>{names.done}</span>}
-        </h3>
-        <p className={classes.text}>{text}</p>
-        {children}
-      </div>
-    </li>
   );
 }
 
@@ -92,13 +56,6 @@ const usualServices: readonly (readonly [preset: string, name: string])[] = [
   ['gemini', 'Google Gemini'],
   ['openrouter', 'OpenRouter'],
   ['ollama', 'Ollama'],
-];
-
-/** The tools that Sluice sets up in three clicks from here. */
-const usualTools: readonly (readonly [client: string, name: string])[] = [
-  ['claude-code', 'Claude Code'],
-  ['codex', 'Codex CLI'],
-  ['opencode', 'opencode'],
 ];
 
 function ProviderStep() {

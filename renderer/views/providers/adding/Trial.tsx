@@ -1,6 +1,6 @@
 import { Button, Group, Loader, Stack } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { apiNames } from '../../../../server/contract/api-names.ts';
 import type { ProviderTrial } from '../../../../server/contract/provider-commands.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
@@ -26,8 +26,17 @@ interface TrialProps {
 export function Trial({ draft, onEdit, onTrust, onKept }: TrialProps) {
   const { providers } = useMessages();
   const { outcome, again } = useTrial(draft);
-  useUnsaved(isTyped(draft));
-  if (outcome?.trial) return <Outcome {...{ draft, onEdit, onTrust, onKept }} trial={outcome.trial} onAgain={again} />;
+  const [isKept, setKept] = useState(false);
+  useUnsaved(isTyped(draft) && !isKept);
+  const tellKept = useEffectEvent(onKept);
+  // After the draft has ceased to be unsaved, because this may lead to another screen.
+  useEffect(() => {
+    if (isKept) tellKept();
+  }, [isKept]);
+  if (outcome?.trial)
+    return (
+      <Outcome {...{ draft, onEdit, onTrust }} onKept={() => setKept(true)} trial={outcome.trial} onAgain={again} />
+    );
   if (outcome?.problem) {
     return (
       <Stack>

@@ -52,6 +52,17 @@ function Step({ step, provider, credentialName }: StepProps) {
   );
 }
 
+/** Its pairs of digits in groups of eight, between which lines may end. */
+function Fingerprint({ text }: { text: string }) {
+  return (
+    <code className={classes.fingerprint}>
+      {text.match(/.{1,24}/g)?.map((group) => (
+        <span key={group}>{group}</span>
+      ))}
+    </code>
+  );
+}
+
 /** What failed, what the provider said about it, and the advice. */
 export function Diagnosis({ report }: { report: ProbeReport }) {
   const { providers, probe } = useMessages();
@@ -67,7 +78,7 @@ export function Diagnosis({ report }: { report: ProbeReport }) {
       {report.certificate && (
         <div className={classes.soft}>
           <p className={classes.soft}>{providers.test.shownCertificate(report.certificate.issuer)}</p>
-          <code className={classes.fingerprint}>{report.certificate.fingerprint}</code>
+          <Fingerprint text={report.certificate.fingerprint} />
         </div>
       )}
       {failed.remedy && <p className={classes.soft}>{formatMessage(probe.remedies, failed.remedy)}</p>}

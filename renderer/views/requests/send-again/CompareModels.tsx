@@ -21,6 +21,7 @@ export function CompareModels({ original }: { original: KeptRequest }) {
   const choice = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const [models, setModels] = useState<string[]>([modelOf(original) ?? ''].filter(Boolean));
   const [times, setTimes] = useState(1);
+  const [isChoosing, setChoosing] = useState(false);
   const comparison = useComparison(keyChoice);
   const { method, headers } = original;
   const calls = models.flatMap((model) => {
@@ -50,6 +51,11 @@ export function CompareModels({ original }: { original: KeptRequest }) {
         value={models}
         onChange={setModels}
         acceptValueOnBlur
+        // Closed after each choice, because the open list would cover the button below.
+        dropdownOpened={isChoosing}
+        onDropdownOpen={() => setChoosing(true)}
+        onDropdownClose={() => setChoosing(false)}
+        onOptionSubmit={() => setChoosing(false)}
       />
       {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
       <div className={classes.acts}>

@@ -1,12 +1,12 @@
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
-import { IconAction } from '../../../components/buttons/IconAction.tsx';
-import { CopyButton } from '../../../components/copying/CopyButton.tsx';
-import { hiddenKey } from '../../../components/first-call/first-call.ts';
-import { NewKeyButton } from '../../../components/first-call/NewKeyButton.tsx';
-import { useMessages } from '../../../messages/use-messages.ts';
-import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
-import { useControlState } from '../../../state/control/use-control.ts';
-import classes from './FirstRunPath.module.css';
+import { useMessages } from '../../messages/use-messages.ts';
+import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { IconAction } from '../buttons/IconAction.tsx';
+import { CopyButton } from '../copying/CopyButton.tsx';
+import { hiddenKey } from './first-call.ts';
+import { NewKeyButton } from './NewKeyButton.tsx';
+import classes from './Steps.module.css';
 
 interface AddressStepProps {
   choice: KeyChoice;
