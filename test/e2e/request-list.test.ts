@@ -99,6 +99,14 @@ it('takes conditions that are written, completes them, and shows each as a chip 
   await chips.first().press('Delete');
   await page.getByText('603 requests, 24 failed.').waitFor();
   expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+  await page.locator('tbody tr').first().click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Only Model: fast' }).waitFor();
+  await takePicture(page, 'gallery/row-menu');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('menuitem', { name: 'Only Model: fast' }).click();
+  await expect.poll(() => chips.allInnerTexts()).toEqual(['Model: fast']);
+  await chips.first().click();
+  await page.getByText('603 requests, 24 failed.').waitFor();
   await box.fill('status:>=400 rate limit');
   await box.press('Enter');
   await page.getByText('24 requests, 24 failed.').waitFor();

@@ -51,6 +51,9 @@ export const requests = {
   completions: 'Conditions',
   completionExample: (example: string) => `such as ${example}`,
   wrongCondition: (condition: string) => `“${condition}” is no condition`,
+  /** Of the menu of a row. */
+  filterByRow: 'Filter by this request',
+  onlyCondition: (condition: string) => `Only ${condition}`,
   conditions: 'Filters',
   removeCondition: (condition: string) => `Remove filter ${condition}`,
   /** Of what has no menu. */

@@ -38,6 +38,8 @@ export const requests: typeof english.requests = {
   completions: '条件',
   completionExample: (example) => `例如 ${example}`,
   wrongCondition: (condition) => `“${condition}”不是有效条件`,
+  filterByRow: '按此请求筛选',
+  onlyCondition: (condition) => `仅 ${condition}`,
   conditions: '筛选条件',
   removeCondition: (condition) => `移除筛选条件 ${condition}`,
   conditionNames: {

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { type MouseEvent, useEffect, useRef, useState } from 'react';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
@@ -11,6 +11,7 @@ import { ColumnHeads } from './ColumnHeads.tsx';
 import { ListFoot } from './ListFoot.tsx';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
+import { RowMenu, type RowMenuPlace } from './RowMenu.tsx';
 import type { ShownRequests } from './use-requests.ts';
 
 const rowHeights = { wide: 33, narrow: 55 };
@@ -31,6 +32,7 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
   const { requests, waiting, isLoading, problem, hasMore, loadMore, showWaiting } = shown;
   const { title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
+  const [menu, setMenu] = useState<RowMenuPlace | null>(null);
   const providerName = useProviderName();
   const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide;
   const search = searchOf(filter);
@@ -65,7 +67,16 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
           <thead className={classes.head}>
             <ColumnHeads filter={filter} isNarrow={isNarrow} />
           </thead>
-          <tbody className={classes.inner} style={{ height: virtualizer.getTotalSize() }}>
+          <tbody
+            className={classes.inner}
+            style={{ height: virtualizer.getTotalSize() }}
+            onContextMenu={(event) => {
+              const place = rowMenuPlaceOf(event, requests);
+              if (!place) return;
+              event.preventDefault();
+              setMenu(place);
+            }}
+          >
             {items.map(({ index, key, start }) => {
               const request = requests[index];
               if (!request) return null;
@@ -86,10 +97,19 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
           </tbody>
         </table>
       </section>
+      {menu && <RowMenu place={menu} filter={filter} onClose={() => setMenu(null)} />}
       <NewRequestsButton waiting={waiting} onShow={showNew} />
       <ListFoot isLoading={isLoading} problem={problem} />
     </div>
   );
+}
+
+/** Null outside of rows, and where text is selected, whose own menu is wanted. */
+function rowMenuPlaceOf(event: MouseEvent, requests: readonly LiveRequest[]): RowMenuPlace | null {
+  if (!(event.target instanceof Element) || getSelection()?.isCollapsed === false) return null;
+  const link = event.target.closest('tr')?.querySelector<HTMLElement>('a[data-request]');
+  const request = requests.find(({ id }) => id === link?.dataset.request);
+  return request ? { request, x: event.clientX, y: event.clientY } : null;
 }
 
 function NewRequestsButton({ waiting, onShow }: { waiting: number; onShow(): void }) {
