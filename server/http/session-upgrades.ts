@@ -2,17 +2,19 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Session } from '../exchange/realtime/session.ts';
+import { shuttingDown } from './cut-off.ts';
 import type { WebSocketUpgrades } from './server.ts';
-import type { SessionCall, SessionPorts } from './session-call.ts';
+import type { SessionCallPorts } from './session-call.ts';
 import { UpgradedConnection } from './upgraded-connection.ts';
 import { opensSession } from './web-socket-request.ts';
 
 /** `onConfigChange` calls its listener whenever a new configuration is in force. */
 export function createSessionUpgrades(
-  ports: SessionPorts,
+  ports: SessionCallPorts,
   onConfigChange: (listener: () => void) => void,
 ): WebSocketUpgrades {
-  const running = new Map<SessionCall, Promise<void>>();
+  const running = new Map<Session, Promise<void>>();
   onConfigChange(() => {
     for (const call of running.keys()) call.checkNow();
   });
@@ -20,11 +22,11 @@ export function createSessionUpgrades(
 
   const open = async (request: IncomingMessage, connection: UpgradedConnection) => {
     // Loaded on demand, because most installations never open a session.
-    const { SessionCall } = await import('./session-call.ts');
-    const call = new SessionCall(ports, request, connection);
+    const { openSession } = await import('./session-call.ts');
+    const call = openSession(ports, request, connection);
     const ended = call.run().finally(() => running.delete(call));
     running.set(call, ended);
-    if (isClosed) call.shutDown();
+    if (isClosed) call.cutOff(shuttingDown());
     await ended;
   };
 
@@ -37,7 +39,7 @@ export function createSessionUpgrades(
     },
     async close() {
       isClosed = true;
-      for (const call of running.keys()) call.shutDown();
+      for (const call of running.keys()) call.cutOff(shuttingDown());
       await Promise.all(running.values());
     },
   };

@@ -813,6 +813,7 @@ export const lookAtNone = [
   'Visit',
   'CaptureCompanion',
   'handleApiRequest',
+  'SessionDoor',
   'sendError',
   'WebSocketUpgrades',
   'createSessionUpgrades',
