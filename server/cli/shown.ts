@@ -3,7 +3,6 @@
  * whose form does not depend on any width, since scripts read it.
  */
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
 import { dayMs, hourMs, minuteMs } from '../contract/units.ts';
 import type { Look } from './terminal.ts';
 import { visible } from './visible-output.ts';
@@ -140,6 +139,14 @@ function relativeTime(timeMs: number): string {
   if (Math.abs(awayMs) >= 30 * dayMs) return localTime(timeMs).slice(0, 10);
   const { unit, ms } = steps.find((step) => Math.abs(awayMs) >= step.ms) ?? steps[3];
   return new Intl.RelativeTimeFormat('en', { style: 'narrow' }).format(Math.trunc(awayMs / ms), unit);
+}
+
+/** In columns of a terminal. Until `loadWidths`, as if all characters took one. */
+let stringWidth = (text: string): number => text.length;
+
+/** For terminals alone, since the tables of Unicode take as long to load as all else at a start. */
+export async function loadWidths(): Promise<void> {
+  ({ default: stringWidth } = await import('string-width'));
 }
 
 /** A name from elsewhere must not look like a row of its own. */

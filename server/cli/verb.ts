@@ -5,6 +5,7 @@ import { withWayOn } from './nearest-id.ts';
 import { openControl } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { loadWidths } from './shown.ts';
 import type { Terminal } from './terminal.ts';
 import { withHelp } from './wrong-usage.ts';
 
@@ -35,6 +36,7 @@ export function createVerbs(terminal: Terminal, openGateway: OpenGateway): Verbs
         .action(async () => {
           const options = command.opts<Options & { dataDir?: string; gateway?: string; json?: boolean }>();
           const output = createOutput(terminal, options.json ?? false);
+          if (terminal.stdout.isTTY) await loadWidths();
           const environment = readEnvironment(terminal.env);
           const dataDir = options.dataDir ?? environment.dataDir;
           const control =

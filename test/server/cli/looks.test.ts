@@ -6,12 +6,22 @@ import { describeRequest } from '../../../server/cli/describe-request.ts';
 import { createOutput } from '../../../server/cli/output.ts';
 import { runCommandLine } from '../../../server/cli/program.ts';
 import { requestColumns, requestRow } from '../../../server/cli/request-rows.ts';
-import { moment, number, optional, renderShown, type Shown, styled, table } from '../../../server/cli/shown.ts';
+import {
+  loadWidths,
+  moment,
+  number,
+  optional,
+  renderShown,
+  type Shown,
+  styled,
+  table,
+} from '../../../server/cli/shown.ts';
 import { lookOf, type Terminal } from '../../../server/cli/terminal.ts';
 import { optionalParts } from '../../../server/optional-parts.ts';
 import { finishedRow } from '../store/sqlite/records.ts';
 
 const nowMs = Date.UTC(2026, 10, 29, 12);
+beforeAll(loadWidths);
 beforeAll(() => void vi.useFakeTimers({ now: nowMs, toFake: ['Date'] }));
 afterAll(() => void vi.useRealTimers());
 
