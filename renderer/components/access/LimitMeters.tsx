@@ -67,7 +67,7 @@ function Meter({ meter }: { meter: LimitMeter }) {
         <p className={classes.pace}>
           {pace.spentAt === null
             ? messages.limits.comesTo(amountOf(budget.unit, roundedTo(budget.unit, pace.expected), localization))
-            : messages.limits.spentBy(formats.moment(pace.spentAt, now))}
+            : messages.limits.spentBy(formats.dayAndClock(pace.spentAt))}
         </p>
       )}
     </>

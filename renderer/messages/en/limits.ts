@@ -42,7 +42,7 @@ export const limits = {
   },
   spent: (amount: string) => `${amount} used`,
   used: (used: string, amount: string) => `${used} of ${amount}`,
-  spentBy: (moment: string) => `At this pace spent ${moment}`,
+  spentBy: (moment: string) => `At this pace spent by ${moment}`,
   comesTo: (amount: string) => `At this pace ${amount} by the end`,
   notifyAt: (number: number) => `Percentages at which budget ${number} is reported`,
   notifyAtText: 'reported at %',

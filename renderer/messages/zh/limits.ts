@@ -40,7 +40,7 @@ export const limits: typeof english.limits = {
   },
   spent: (amount) => `已用 ${amount}`,
   used: (used, amount) => `已用 ${used} / ${amount}`,
-  spentBy: (moment) => `按此速度将于${moment}用完`,
+  spentBy: (moment) => `按此速度将于 ${moment} 用完`,
   comesTo: (amount) => `按此速度到期时将用 ${amount}`,
   notifyAt: (number) => `预算 ${number} 的提醒百分比`,
   notifyAtText: '提醒百分比',
