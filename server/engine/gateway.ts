@@ -187,10 +187,11 @@ function createServedApi(
   };
   const bills = new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) });
   const { captureSwitch, faults } = control;
+  const attempts = attemptPorts(base, { registry, eventLoopMonitor, reportError });
+  const { translationThreads } = attempts;
   const exchange: ExchangePorts = {
-    ...{ limiter, prices, jobs },
-    attempts: attemptPorts(base, { registry, eventLoopMonitor, reportError }),
-    companions: createCompanions({ ...base, captureSwitch, faults, bills, observability }),
+    ...{ limiter, prices, jobs, attempts },
+    companions: createCompanions({ ...base, captureSwitch, faults, bills, observability, translationThreads }),
     started(request, reserved) {
       ledger.started(request, reserved);
       control.requestStarted(request);

@@ -16,6 +16,7 @@ import { JobCompanion } from './jobs/job-companion.ts';
 import { KeptResponses } from './kept/kept-responses.ts';
 import { SessionCompanion } from './sessions/session-companion.ts';
 import type { SessionTracker } from './sessions/session-tracker.ts';
+import type { TranslationThreads } from './translation/translation-threads.ts';
 
 interface CompanionPorts extends CapturePorts {
   faults: FaultSwitch;
@@ -25,6 +26,7 @@ interface CompanionPorts extends CapturePorts {
   cache: AnswerCache;
   jobs: JobStore;
   bills: JobBilling;
+  translationThreads: TranslationThreads;
   /** Begins spans. */
   observability: Pick<Observability, 'tracer'>;
 }
@@ -36,7 +38,7 @@ export function createCompanions(ports: CompanionPorts): readonly Companion[] {
     new CaptureCompanion(ports),
     new FaultCompanion(ports.faults),
     new CassetteCompanion(ports.cassettes),
-    new KeptResponses(ports.keptResponses),
+    new KeptResponses(ports.keptResponses, ports.translationThreads),
     new SessionCompanion(ports.sessions),
     new CacheCompanion(ports.cache),
     new JobCompanion(ports),

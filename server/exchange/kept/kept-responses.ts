@@ -10,13 +10,17 @@ import type { KeptResponse } from '../../store/rules/kept-response.ts';
 import type { AdmittedRequest, Companion, ReceivedCall, Visit } from '../course/companion.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { keptAnswer } from '../translation/kept-answer.ts';
-import { withHistory, withReferredItems } from '../translation/kept-history.ts';
+import { itemsHere, withHistory, withReferredItems } from '../translation/kept-history.ts';
+import { historyApart, isHeavyRequest, itemsApart } from '../translation/request-apart.ts';
+import type { TranslationThreads } from '../translation/translation-threads.ts';
 
 export class KeptResponses implements Companion {
   readonly #store: ResponseStore;
+  readonly #threads: TranslationThreads;
 
-  constructor(store: ResponseStore) {
+  constructor(store: ResponseStore, threads: TranslationThreads) {
     this.#store = store;
+    this.#threads = threads;
   }
 
   admitted({ match, member, location }: AdmittedRequest): Visit | null {
@@ -43,7 +47,7 @@ export class KeptResponses implements Companion {
     const { body, memory } = call;
     const keptResponse = continuedId === null ? undefined : await this.#store.find(continuedId, groupId);
     if (keptResponse) memory.parse({ bytes: body.size, values: body.values ?? 0 });
-    const continuedBody = keptResponse ? await continueFrom(keptResponse, call) : body;
+    const continuedBody = keptResponse ? await this.#continued(keptResponse, call) : body;
     const wholeBody = await this.#withKeptItems(continuedBody, call, groupId);
     if (wholeBody !== body) call.replaceBody(wholeBody);
     return false;
@@ -53,16 +57,22 @@ export class KeptResponses implements Companion {
   async #withKeptItems(body: RequestBody, call: ReceivedCall, groupId: string): Promise<RequestBody> {
     const { captured } = body;
     if (!captured || !namesItems(body)) return body;
-    const whole = await withReferredItems(captured, this.#store, groupId);
+    const reader = isHeavyRequest(body) ? itemsApart(this.#threads) : itemsHere;
+    const whole = await withReferredItems(captured, this.#store, groupId, reader);
     return whole === captured ? body : call.readJson(whole, body.continuesId);
   }
-}
 
-/** The body with the conversation that it continues in its `input`. */
-async function continueFrom(keptResponse: KeptResponse, call: ReceivedCall): Promise<RequestBody> {
-  const { captured } = call.body;
-  const history = captured && withHistory(captured, keptResponse);
-  return history ? call.readJson(history, keptResponse.id) : call.body;
+  /** The body with the conversation that it continues in its `input`. */
+  async #continued(keptResponse: KeptResponse, call: ReceivedCall): Promise<RequestBody> {
+    const { captured, size, values = 0 } = call.body;
+    if (!captured) return call.body;
+    const { response, input } = keptResponse;
+    const isHeavy = isHeavyRequest({ size: size + response.length + input.length, values });
+    const history = isHeavy
+      ? await historyApart(this.#threads, captured, { response, input })
+      : withHistory(captured, keptResponse);
+    return history ? call.readJson(history, keptResponse.id) : call.body;
+  }
 }
 
 /** Whether Sluice has had a part in the input, so that it may refer to items of responses that Sluice stores. */

@@ -226,7 +226,7 @@ export class RequestPreparation {
       return Promise.resolve({ ...result, failure: { ...failure, class: 'rejected', refusesMember: member } });
     const isAllowed = translation !== null || !this.#refusesLosses;
     const mayBeAskedAgain = isAllowed && result.failure.refusesReasoning === true && this.#holdHeap() === null;
-    this.#refusedReasoning ??= new RefusedReasoning(this.#call.match.route.wire.name);
+    this.#refusedReasoning ??= new RefusedReasoning(this.#call, this.#options.ports.translationThreads);
     const clientBody = translation ? null : sendable;
     const model = target.model ?? this.#plan.model ?? '';
     return this.#refusedReasoning.noted({

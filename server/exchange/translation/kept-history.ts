@@ -9,12 +9,23 @@ import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { KeptResponse } from '../../store/rules/kept-response.ts';
 
 type Json = Record<string, unknown>;
+/** What of a stored response is inserted. */
+export type HistoryKept = Pick<KeptResponse, 'response' | 'input'>;
+
+/** What reads a body that names items. */
+export interface ItemReader {
+  /** The ids of the responses that have them. */
+  referred(body: Buffer): MaybePromise<Iterable<string>>;
+  completed(body: Buffer, kept: readonly HistoryKept[]): MaybePromise<Buffer>;
+}
+
+export const itemsHere: ItemReader = { referred: responsesReferredIn, completed: withItems };
 
 /**
  * Prepends the stored conversation to the request's `input`, with the reasoning as sealed by Sluice; null if the body is not
  * a JSON object.
  */
-export function withHistory(body: Buffer, keptResponse: KeptResponse): Buffer | null {
+export function withHistory(body: Buffer, keptResponse: HistoryKept): Buffer | null {
   const request = parseLosslessJson(body.toString());
   if (!isObject(request)) return null;
   const { output } = parseLosslessJson(keptResponse.response) as Json;
@@ -31,31 +42,47 @@ const maxReferredCharacters = 16 * 1024 * 1024;
  * Replaces references to items of stored responses by the items; other references stay.
  * @throws GatewayError `too_large` if the items exceed `maxReferredCharacters`
  */
-export function withReferredItems(body: Buffer, store: ResponseStore, groupId: string): MaybePromise<Buffer> {
+export function withReferredItems(
+  body: Buffer,
+  store: ResponseStore,
+  groupId: string,
+  reader = itemsHere,
+): MaybePromise<Buffer> {
   if (!body.includes(referenceName)) return body;
-  const request = parseLosslessJson(body.toString());
-  if (!isObject(request) || !Array.isArray(request.input)) return body;
-  const input: readonly unknown[] = request.input;
-  const referred = responsesReferredIn(input);
-  if (referred.size === 0) return body;
-  const keptItems = new KeptItems();
-  const serialize = () => Buffer.from(writeJson({ ...request, input: input.map((item) => keptItems.inPlaceOf(item)) }));
-  const loading: Promise<void>[] = [];
-  for (const id of referred) {
-    const lookup = store.find(id, groupId);
-    if (lookup instanceof Promise) loading.push(lookup.then((keptResponse) => keptItems.add(keptResponse)));
-    else keptItems.add(lookup);
-  }
-  return loading.length === 0 ? serialize() : Promise.all(loading).then(serialize);
+  const referred = reader.referred(body);
+  const complete = (ids: Iterable<string>): MaybePromise<Buffer> => {
+    const lookups = [...ids].map((id) => store.find(id, groupId));
+    if (lookups.length === 0) return body;
+    const completed = (kept: readonly (KeptResponse | undefined)[]) =>
+      reader.completed(
+        body,
+        kept.filter((each) => each !== undefined),
+      );
+    return lookups.some((lookup) => lookup instanceof Promise)
+      ? Promise.all(lookups).then(completed)
+      : completed(lookups as (KeptResponse | undefined)[]);
+  };
+  return referred instanceof Promise ? referred.then(complete) : complete(referred);
 }
 
-function responsesReferredIn(input: readonly unknown[]): ReadonlySet<string> {
+export function responsesReferredIn(body: Buffer): ReadonlySet<string> {
+  const request = parseLosslessJson(body.toString());
+  const input: readonly unknown[] = isObject(request) && Array.isArray(request.input) ? request.input : [];
   const ids = new Set<string>();
   for (const item of input) {
     const id = isReference(item) ? responseOfItem(item.id) : null;
     if (id !== null) ids.add(id);
   }
   return ids;
+}
+
+/** @throws GatewayError `too_large` */
+export function withItems(body: Buffer, kept: readonly HistoryKept[]): Buffer {
+  const request = parseLosslessJson(body.toString()) as Json;
+  const keptItems = new KeptItems();
+  for (const each of kept) keptItems.add(each);
+  const input = request.input as readonly unknown[];
+  return Buffer.from(writeJson({ ...request, input: input.map((item) => keptItems.inPlaceOf(item)) }));
 }
 
 function isReference(item: unknown): item is { id: string } {
@@ -67,8 +94,7 @@ class KeptItems {
   readonly #items = new Map<unknown, RawJson>();
   #characters = 0;
 
-  add(keptResponse: KeptResponse | undefined): void {
-    if (!keptResponse) return;
+  add(keptResponse: HistoryKept): void {
     const { output } = parseLosslessJson(keptResponse.response) as Json;
     for (const item of itemsOf(output)) this.#items.set(item.id, new RawJson(writeJson(item)));
   }

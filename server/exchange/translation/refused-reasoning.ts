@@ -7,7 +7,10 @@ import type { Unsealed } from '../../apis/translation/returned-seals.ts';
 import { withoutReasoning } from '../../apis/translation/translation-registry.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { Sendable } from '../request/request-body.ts';
+import { isHeavyRequest, unsealedApart } from './request-apart.ts';
+import type { TranslationThreads } from './translation-threads.ts';
 
 interface Refused {
   target: Target;
@@ -24,9 +27,14 @@ export class RefusedReasoning {
   readonly #wire: string;
   readonly #targets = new Set<Target>();
 
-  /** `wire`: the client's. */
-  constructor(wire: string) {
-    this.#wire = wire;
+  readonly #threads: TranslationThreads;
+  readonly #values: number;
+
+  /** @param call of the client */
+  constructor({ match, body }: OutgoingCall, threads: TranslationThreads) {
+    this.#wire = match.route.wire.name;
+    this.#values = body.values ?? 0;
+    this.#threads = threads;
   }
 
   /** Whether the target has to be asked without reasoning. */
@@ -36,7 +44,11 @@ export class RefusedReasoning {
 
   /** The body without reasoning, for a target that receives the client's own format; null if there is none. */
   async without({ bytes }: Sendable, model: string): Promise<Unsealed | null> {
-    return bytes ? withoutReasoning(this.#wire, await bytes(), model) : null;
+    if (!bytes) return null;
+    const body = await bytes();
+    return isHeavyRequest({ size: body.length, values: this.#values })
+      ? unsealedApart(this.#threads, body, { wire: this.#wire, model })
+      : withoutReasoning(this.#wire, body, model);
   }
 
   /** Keeps `refusesReasoning` in the result only once per target, and only if there is reasoning that may be dropped. */

@@ -4,11 +4,14 @@ import type { Loss } from '../../apis/neutral/losses.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
 import type { Target } from '../../apis/neutral/requests/rendering.ts';
 import type { RenderedVectors, WantedVectors } from '../../apis/translation/embeddings-translator.ts';
+import type { Unsealed } from '../../apis/translation/returned-seals.ts';
 import type { NamedInUrl } from '../../apis/translation/translator.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
+import type { HistoryKept, ItemReader } from './kept-history.ts';
 import {
   type AnswerMoment,
   asBuffer,
+  type Orders,
   ownBytes,
   type RenderedApart,
   type StreamedApart,
@@ -66,6 +69,49 @@ export class RequestApart {
     const calls = await this.#session.ask('open', { ...asked, body }, body);
     const stored = calls.length === 0 ? new Map<string, string>() : reasoning.stored(calls);
     if (stored.size > 0) await this.#session.ask('restore', { reasoning: stored });
+  }
+}
+
+/** A heavy body without its reasoning; as `withoutReasoning`, and rejects with a GatewayError if there is no room for it. */
+export async function unsealedApart(
+  threads: TranslationThreads,
+  body: Buffer,
+  asked: { wire: string; model: string },
+): Promise<Unsealed | null> {
+  const unsealed = await apart(threads, 'unsealed', { ...asked, body });
+  return unsealed && { losses: [...unsealed.losses], body: asBuffer(unsealed.body) };
+}
+
+/** As `withHistory`. */
+export async function historyApart(
+  threads: TranslationThreads,
+  body: Buffer,
+  kept: HistoryKept,
+): Promise<Buffer | null> {
+  const whole = await apart(threads, 'history', { body, kept });
+  return whole && asBuffer(whole.body);
+}
+
+/** What completes a body with the items that it names. */
+export function itemsApart(threads: TranslationThreads): ItemReader {
+  return {
+    referred: (body) => apart(threads, 'referred', { body }),
+    completed: async (body, kept) => asBuffer((await apart(threads, 'items', { body, kept })).body),
+  };
+}
+
+/** What needs nothing of an earlier order. */
+async function apart<Name extends 'unsealed' | 'history' | 'referred' | 'items'>(
+  threads: TranslationThreads,
+  name: Name,
+  asked: Orders[Name]['asked'],
+): Promise<Orders[Name]['answered']> {
+  const session = threads.open();
+  try {
+    const body = ownBytes(await joinBytes([asBuffer(asked.body)]));
+    return await session.ask(name, { ...asked, body }, body);
+  } finally {
+    session.close();
   }
 }
 

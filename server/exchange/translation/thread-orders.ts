@@ -12,6 +12,7 @@ import type { WantedVectors } from '../../apis/translation/embeddings-translator
 import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
 import type { NamedInUrl } from '../../apis/translation/translator.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
+import type { HistoryKept } from './kept-history.ts';
 
 /** Between which wires a request is translated, and what of it. */
 export type TranslationWay =
@@ -89,6 +90,17 @@ export interface Orders {
     asked: { body: Uint8Array; wanted: WantedVectors };
     answered: { json: Uint8Array; promptTokens: number | null } | null;
   };
+  /** A body without its reasoning. Null if it has none. */
+  unsealed: {
+    asked: { body: Uint8Array; wire: string; model: string };
+    answered: { body: Uint8Array; losses: readonly Loss[] } | null;
+  };
+  /** A body with the conversation that it continues. Null if it is no object. */
+  history: { asked: { body: Uint8Array; kept: HistoryKept }; answered: { body: Uint8Array } | null };
+  /** The responses in whose place a body only names items. */
+  referred: { asked: { body: Uint8Array }; answered: readonly string[] };
+  /** A body with these items of stored responses. */
+  items: { asked: { body: Uint8Array; kept: readonly HistoryKept[] }; answered: { body: Uint8Array } };
   /** Of a session. */
   close: { asked: null; answered: null };
 }

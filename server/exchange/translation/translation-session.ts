@@ -9,10 +9,12 @@ import { CountTranslator, type TranslatedCount } from '../../apis/translation/co
 import { renderVectors } from '../../apis/translation/embeddings-translator.ts';
 import { callsWithoutReasoning } from '../../apis/translation/kept-reasoning.ts';
 import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
+import { withoutReasoning } from '../../apis/translation/translation-registry.ts';
 import { createTranslatorBetween } from '../../apis/translation/translator.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { HeapShare } from '../request/heap-share.ts';
 import { withStoredReasoning } from './client-reasoning.ts';
+import { responsesReferredIn, withHistory, withItems } from './kept-history.ts';
 import {
   type AnswerMoment,
   asBuffer,
@@ -139,16 +141,39 @@ export class TranslationSession {
 
   /** @throws GatewayError `overloaded` */
   vectors({ body, wanted }: Orders['vectors']['asked']): Orders['vectors']['answered'] {
-    const bytes = asBuffer(body);
-    if (!this.#fits(bytes)) throw new GatewayError('overloaded', tooLarge.message);
-    const vectors = renderVectors(bytes, wanted);
+    const vectors = renderVectors(this.#fitting(body), wanted);
     return vectors && { ...vectors, json: ownBytes(vectors.json) };
+  }
+
+  /** @throws GatewayError `overloaded`, as the following */
+  unsealed({ body, wire, model }: Orders['unsealed']['asked']): Orders['unsealed']['answered'] {
+    const unsealed = withoutReasoning(wire, this.#fitting(body), model);
+    return unsealed && { body: ownBytes(unsealed.body), losses: mostTelling(unsealed.losses) };
+  }
+
+  history({ body, kept }: Orders['history']['asked']): Orders['history']['answered'] {
+    const whole = withHistory(this.#fitting(body), kept);
+    return whole && { body: ownBytes(whole) };
+  }
+
+  referred({ body }: Orders['referred']['asked']): readonly string[] {
+    return [...responsesReferredIn(this.#fitting(body))];
+  }
+
+  items({ body, kept }: Orders['items']['asked']): Orders['items']['answered'] {
+    return { body: ownBytes(withItems(this.#fitting(body), kept)) };
   }
 
   close(): null {
     this.#heap.release(this.#heldBytes);
     this.#heldBytes = 0;
     return null;
+  }
+
+  #fitting(body: Uint8Array): Buffer {
+    const bytes = asBuffer(body);
+    if (!this.#fits(bytes)) throw new GatewayError('overloaded', tooLarge.message);
+    return bytes;
   }
 
   #fits(bytes: Buffer): boolean {

@@ -45,6 +45,14 @@ function carryOut(order: Order): unknown {
       return session.fail(order.asked);
     case 'vectors':
       return session.vectors(order.asked);
+    case 'unsealed':
+      return session.unsealed(order.asked);
+    case 'history':
+      return session.history(order.asked);
+    case 'referred':
+      return session.referred(order.asked);
+    case 'items':
+      return session.items(order.asked);
     case 'close':
       sessions.delete(order.session);
       return session.close();

@@ -45,6 +45,28 @@ test('a history of 20,000 calls for a stream delays no one, and neither does its
   expect(waited).toBeLessThan(mostWaitMs);
 });
 
+test.each(['continues a response', 'names an item of one'])(
+  'a request of 200,000 items that %s delays no one',
+  async (how) => {
+    neighbours.answer = { type: 'application/json', body: message };
+    const model = 'of-anthropic-messages';
+    const { tail } = await neighbours.ask('/v1/responses', JSON.stringify({ model, input: 'Hello' }));
+    const item = /"id":"(msg_[^"]+)"/.exec(tail)?.[1];
+    const response = /"id":"(resp_[^"]+)"/.exec(tail)?.[1];
+    expect([item, response]).toEqual([expect.any(String), expect.any(String)]);
+    const items = times(200_000, '{"role":"user","content":"x"}');
+    const named =
+      how === 'continues a response' ? '{"role":"user","content":"y"}' : `{"type":"item_reference","id":"${item}"}`;
+    const continued = how === 'continues a response' ? `"previous_response_id":"${response}",` : '';
+    const body = `{"model":"${model}","store":false,${continued}"input":[${items},${named}]}`;
+    const waited = await neighbours.leastWaitDuring(async () => {
+      const outcome = await neighbours.ask('/v1/responses', body);
+      expect(outcome).toMatchObject({ status: 200, tail: expect.stringContaining('Good morning') });
+    }, mostWaitMs);
+    expect(waited).toBeLessThan(mostWaitMs);
+  },
+);
+
 test('a large request that is no request is refused by the field’s name', async () => {
   const body = `{"model":"of-openai-chat","input":7,"metadata":"${'x'.repeat(1_200_000)}"}`;
   const outcome = await neighbours.ask('/v1/responses', body);

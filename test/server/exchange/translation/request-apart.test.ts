@@ -1,9 +1,17 @@
 /** What another thread translates is the same as what this one would, for every pair of APIs. */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
+import { withoutReasoning } from '../../../../server/apis/translation/translation-registry.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
-import { isHeavyRequest, RequestApart } from '../../../../server/exchange/translation/request-apart.ts';
+import { withHistory, withReferredItems } from '../../../../server/exchange/translation/kept-history.ts';
+import {
+  historyApart,
+  isHeavyRequest,
+  itemsApart,
+  RequestApart,
+  unsealedApart,
+} from '../../../../server/exchange/translation/request-apart.ts';
 import { TranslationThreads } from '../../../../server/exchange/translation/translation-threads.ts';
 import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
 import { upstreamStreams } from '../../../bench/upstream-streams.ts';
@@ -51,6 +59,44 @@ function apart(client: WireName, upstream: UpstreamWireName, body: Buffer, reaso
     reasoning: new ClientReasoning(reasoning, 'k1'),
   });
 }
+
+describe('a body that is read in another thread is what it would be here', () => {
+  const id = `resp_sluice_${'0'.repeat(32)}`;
+  const itemId = `msg_sluice_${'0'.repeat(32)}_0`;
+  const kept = {
+    ...{ id, groupId: 'g', createdAt: 0, answerId: 'a', input: '"Grüße 🌍"' },
+    response: JSON.stringify({ output: [{ type: 'message', id: itemId, role: 'assistant', content: 'Hi' }] }),
+  };
+  const store = { mayKeep: () => true, keep() {}, find: () => kept, forget() {}, sweep() {}, close() {} };
+
+  test('without its reasoning', async () => {
+    const thought = { type: 'thinking', thinking: 'Hm', signature: 'a'.repeat(40) };
+    const content = [thought, { type: 'text', text: 'Grüße 🌍' }];
+    const wire = 'anthropic-messages';
+    for (const messages of [[{ role: 'assistant', content }], [{ role: 'user', content: 'Hi' }]]) {
+      const body = Buffer.from(JSON.stringify({ model: 'm', messages }));
+      const here = withoutReasoning(wire, body, 'm');
+      expect(await unsealedApart(threads, body, { wire, model: 'm' })).toEqual(here);
+      expect(here === null).toBe(messages[0]?.role === 'user');
+    }
+  });
+
+  test('with the conversation that it continues', async () => {
+    for (const written of [`{"previous_response_id":"${id}","input":"And?"}`, '[]']) {
+      const body = Buffer.from(written);
+      expect(await historyApart(threads, body, kept)).toEqual(withHistory(body, kept));
+    }
+  });
+
+  test('with the items that it names', async () => {
+    const body = Buffer.from(`{"input":[{"type":"item_reference","id":"${itemId}"},{"role":"user","content":"Hi"}]}`);
+    const whole = await withReferredItems(body, store, 'g', itemsApart(threads));
+    expect(whole).toEqual(withReferredItems(body, store, 'g'));
+    expect(whole.toString()).toContain('assistant');
+    const strange = Buffer.from('{"input":[{"type":"item_reference","id":"msg_1"}]}');
+    expect(await withReferredItems(strange, store, 'g', itemsApart(threads))).toBe(strange);
+  });
+});
 
 describe.each(pairs)('for a client of %s, at an upstream of %s', (client, upstream) => {
   const translator = translatorOf(client, upstream);
