@@ -9,7 +9,7 @@ import { builtWindow } from '../support/program.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { furnish, furnishedConfig, furnishedEnv } from './furnished.ts';
 import type { OpenedWindow } from './open-window.ts';
-import { openInSuite, overflowOf } from './window-suite.ts';
+import { openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const size = { width: 360, height: 520 };
@@ -44,6 +44,7 @@ describe('the panel', () => {
       prepare: furnish,
     });
     await page.getByRole('listitem').nth(7).waitFor();
+    await takePicture(page, `panel-${look.colorScheme}-${look.locale}`, { fullPage: false });
     expect(await page.evaluate(() => document.documentElement.lang)).toBe(look.locale === 'en-GB' ? 'en' : 'zh-CN');
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
