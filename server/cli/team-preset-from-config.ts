@@ -15,7 +15,7 @@ import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-prese
 
 interface PresetFromConfig {
   preset: TeamPreset;
-  /** Settings that differ from their defaults but are not handed out. What the first steps have asked is none that anyone would miss. */
+  /** Settings that differ from their defaults but are not handed out. */
   leftOut: SettingPath[];
 }
 
@@ -51,8 +51,7 @@ export function presetFrom(
     groups: config.groups.map(({ cassette: _, ...group }) => group),
     ...(Object.keys(settings).length > 0 && { settings }),
   });
-  const leftOut = changed.filter((path) => !isHandedOut(path) && path !== 'guide' && path !== 'capture.recent');
-  if (parsed.success) return { preset: parsed.data, leftOut };
+  if (parsed.success) return { preset: parsed.data, leftOut: changed.filter((path) => !isHandedOut(path)) };
   const reason = summarizeProblems(problemsOf(parsed.error));
   throw new GatewayError('invalid_value', `This configuration cannot be handed out: ${reason}.`);
 }

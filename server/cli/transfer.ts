@@ -20,7 +20,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
-import { settingEntry } from '../contract/settings-table.ts';
+import { type SettingPath, settingEntry } from '../contract/settings-table.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
@@ -82,10 +82,13 @@ function addExport(program: Command, { on }: Verbs): void {
   });
 }
 
+/** Nobody has set these, so nobody misses them. */
+const askedByFirstSteps: readonly SettingPath[] = ['guide', 'capture.recent'];
+
 function exportPreset(config: Config, { name, organisation, managed }: ExportOptions, output: Output): TeamPreset {
   if (!(name && organisation)) throw new CliError('A team preset needs --name and --organisation.', exitCodes.usage);
   const { preset, leftOut } = presetFrom(config, { name, organisation }, managed ? 'managed' : 'imported');
-  for (const path of leftOut) {
+  for (const path of leftOut.filter((each) => !askedByFirstSteps.includes(each))) {
     const isOwn = settingEntry(path).preset === 'own-machine';
     const reason = isOwn ? 'is for this machine only' : 'can be set only by a policy or an installer (--managed)';
     output.note(`Left out: settings.${path}, which ${reason}.`);
