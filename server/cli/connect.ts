@@ -66,14 +66,14 @@ export function addConnectVerb(program: Command, { on }: Verbs): void {
 
 async function list({ control, output }: VerbContext): Promise<void> {
   // The files are those of the gateway's machine, which only an administrator may see.
-  const configurable = (await isAdmin(control)) ? await control.query({ type: 'connect-clients' }) : [];
+  const configurable = (await isAdmin(control)) ? await control.query({ type: 'connect-clients' }) : null;
   const clients = clientGuides.map(({ id, name }) => {
-    const view = configurable.find(({ client }) => client === id);
+    const view = configurable?.find(({ client }) => client === id);
     return { client: id, name, files: view?.files ?? [], applied: view?.applied ?? null };
   });
   const rows = clients.map(({ client, name, files, applied }) => {
     const state = applied ? styled(applied.stronger.length === 0 ? 'good' : 'warning', stateOf(applied)) : '';
-    return [client, name, files.join(', ') || '(steps only)', state];
+    return [client, name, files.join(', ') || (configurable ? '(steps only)' : ''), state];
   });
   output.show(clients, table(['client', optional('name'), optional('written by --write'), 'state'], rows, ''));
 }

@@ -76,7 +76,7 @@ test.each([
   [['faults', 'run', '--', 'true'], '--profile or one or more --fault'],
   [
     ['faults', 'run', '--profile', 'rough', '--cassette', 'c', '--key', 'k', '--', 'true'],
-    "'--cassette <folder>' cannot",
+    '--cassette cannot be used with --key.',
   ],
   [['faults', 'run', '--fault', 'nonsense', '--', 'true'], 'There is no fault "nonsense"'],
   [['faults', 'run', '--profile', 'nonsense', '--', 'true'], 'rough, rate-limited'],

@@ -83,8 +83,8 @@ describe('without any word', () => {
     const output = await shownToPerson(spawnCli([], { env }));
     expect(output).toMatch(/^ {2}Window {4}http:\/\/127\.0\.0\.1:\d+\/control\/session\?token=/m);
     const second = await runCli([], { env });
-    expect(second.code).toBe(3);
-    expect(second.stderr).toContain(`at ${new URL(/http:\S+/.exec(output)?.[0] ?? '').origin}`);
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain(`listening:   ${new URL(/http:\S+/.exec(output)?.[0] ?? '').origin}`);
   });
 });
 
