@@ -4,11 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { Registry, servedApis } from '../apis/registry.ts';
 import type { CassetteContents } from '../contract/cassette.ts';
+import type { Config } from '../contract/config.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { Execute } from '../control/execute.ts';
 import { exportLedger } from '../control/export-ledger.ts';
+import type { LiveConfig } from '../control/live/live-config.ts';
 import type { Caller } from '../control/people/caller.ts';
 import type { AnswerQuery } from '../control/queries/answer-query.ts';
 import type { AttemptsPorts } from '../exchange/attempts/attempts.ts';
@@ -31,13 +33,16 @@ import { listen } from '../http/server.ts';
 import { createSessionUpgrades } from '../http/session-upgrades.ts';
 import type { Observability } from '../observability/observability.ts';
 import { LearntRefusals } from '../providers/learnt-refusals.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
 import { storableRow } from '../store/rules/storable-row.ts';
 import type { ExportFormat } from '../store/sqlite/export.ts';
+import type { Authorities } from '../transport/authorities.ts';
+import { machineAddresses, watchNetwork } from '../transport/network-watch.ts';
+import type { Transport } from '../transport/transport.ts';
 import { type ControlSide, openControlSide } from './control-side.ts';
 import { type Foundations, openFoundations } from './foundations.ts';
 import { GatewayAddress } from './gateway-address.ts';
-import { followNetwork } from './network.ts';
 import { createObservability, followSettings } from './observability.ts';
 import type { GatewayPorts } from './ports.ts';
 
@@ -229,4 +234,38 @@ function automaticBytes(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(memory / 4, 2 * 1024 ** 3);
+}
+
+/** Follows changes of the machine's network. */
+interface Reached {
+  transport: Transport;
+  health: HealthTracker;
+  authorities: Authorities;
+}
+
+interface FollowedNetwork {
+  /** Must be called after sleep, or after a change that only the caller can notice. */
+  changed(): void;
+  stop(): void;
+}
+
+/** Drops connections and health when the machine's addresses, its certificates or the network settings change. */
+function followNetwork({ transport, health, authorities }: Reached, live: LiveConfig): FollowedNetwork {
+  const changed = () => {
+    transport.leaveConnections();
+    health.networkChanged();
+  };
+  live.onChange(({ before, after }) => {
+    if (networkSettings(before) !== networkSettings(after)) changed();
+  });
+  const stop = watchNetwork({
+    changed,
+    readState: () => `${[...machineAddresses()].sort().join(' ')} ${authorities.fingerprint()}`,
+  });
+  return { changed, stop };
+}
+
+/** The settings that determine how providers are reached. */
+function networkSettings({ settings: { systemCa, extraCaFiles, noProxy } }: Config): string {
+  return JSON.stringify([systemCa, extraCaFiles, noProxy]);
 }

@@ -16,7 +16,6 @@ import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
 import { clientHeaders } from './client-headers.ts';
 import { endWith, writePiece } from './client-writes.ts';
-import { DelayedOutput } from './delayed-output.ts';
 
 interface ClientResponseOptions {
   response: ServerResponse;
@@ -303,3 +302,33 @@ export class ClientResponse {
 }
 
 const exhausted = boundedPattern(/"(?:insufficient_quota|credit_balance_exhausted)"/);
+
+/** Queues writes to a response until something is stored that the client must not learn of before. */
+class DelayedOutput {
+  readonly #onDone: () => void;
+  readonly #writes: (() => void)[] = [];
+  #storing = 0;
+
+  /** `done` is called once everything is stored and written. */
+  constructor(onDone: () => void) {
+    this.#onDone = onDone;
+  }
+
+  /** Waits for this as well. */
+  until(storing: Promise<void>): void {
+    this.#storing += 1;
+    const release = () => this.#release();
+    storing.then(release, release);
+  }
+
+  add(write: () => void): void {
+    this.#writes.push(write);
+  }
+
+  #release(): void {
+    this.#storing -= 1;
+    if (this.#storing > 0) return;
+    this.#onDone();
+    for (const write of this.#writes) write();
+  }
+}

@@ -9,16 +9,16 @@ import type { Failure } from '../../apis/core/failure.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import type { Settings } from '../../contract/settings.ts';
-import { AwakeTimer } from '../../ground/awake-clock.ts';
+import { AwakeTimer, awakeMs } from '../../ground/awake-clock.ts';
 import type { EventLoopMonitor } from '../../ground/event-loop-monitor.ts';
 import { replaceTraceHeaders } from '../../observability/request-tracing.ts';
-import type { AttemptPlan, NextAttempt } from '../../routing/attempt-plan.ts';
+import { AttemptPlan, type NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt, FailureResponse } from '../../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import { errorOfHeldBack, errorOfRefusal, moreUseful } from '../../routing/failure-response.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { onlyTarget } from '../../routing/only-target.ts';
-import type { Picker } from '../../routing/picker.ts';
+import type { Picker, PickRequest } from '../../routing/picker.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, drainMs, type ResponseOutlet } from '../answer/client-response.ts';
@@ -26,8 +26,8 @@ import { createClientResponse } from '../answer/create-client-response.ts';
 import type { Visit } from '../course/companion.ts';
 import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
 import { type PreparationPorts, RequestPreparation } from '../outgoing/prepare-request.ts';
-import { createAttemptPlan } from '../plan/create-attempt-plan.ts';
 import type { CallPlan } from '../plan/plan.ts';
+import { policyOf } from '../plan/plan-passthrough.ts';
 import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
@@ -463,4 +463,21 @@ export class Attempts {
     if (this.#rescue.isBroken || isTranslated) return null;
     return trace.made?.observer() ?? this.#preparation.reasoningObserver(next.target);
   }
+}
+
+interface PlanPorts {
+  picker: Picker;
+  request: PickRequest;
+}
+
+/** The order of a call's attempts, within its group's policy. */
+function createAttemptPlan({ targets, credentialId }: CallPlan, call: OutgoingCall, ports: PlanPorts): AttemptPlan {
+  return new AttemptPlan({
+    ...ports,
+    targets,
+    credentialId,
+    policy: policyOf(call),
+    now: awakeMs,
+    random: Math.random,
+  });
 }

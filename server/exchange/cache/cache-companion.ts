@@ -1,4 +1,7 @@
 /** The response cache of a group: from the look-up for a request until the request's own answer is stored. */
+
+import { createHash } from 'node:crypto';
+import { sessionHeaders } from '../../apis/core/requests/client-session.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.ts';
@@ -12,12 +15,12 @@ import { createClientResponse } from '../answer/create-client-response.ts';
 import { sendStored } from '../answer/stored-answer.ts';
 import { reportFailure } from '../attempts/report-failure.ts';
 import type { AdmittedRequest, Answerer, Companion, Ending, PlannedCall, Visit } from '../course/companion.ts';
+import type { CallPlan } from '../plan/plan.ts';
 import { joinTaps } from '../record/client-response-tap.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import { CacheRecorder, lossHeaderNames } from './cache-recorder.ts';
 import { type CacheUse, cacheHeader, cacheUseOf } from './may-be-cached.ts';
-import { requestKey } from './request-key.ts';
 
 export class CacheCompanion implements Companion {
   readonly #cache: AnswerCache;
@@ -193,4 +196,54 @@ function isWhole({ response, answering, attempts, createdJob }: RequestTrace): b
   const { failure, error, droppedEvents } = answering.record;
   const isRescued = attempts.some(({ record }) => record.cause === 'rescue');
   return failure === null && error === null && droppedEvents === 0 && !isRescued;
+}
+
+/**
+ * Equal for requests that every provider must answer alike: operation, requested model, targets, forwarded headers, and
+ * the body byte for byte. The order of a JSON object's members counts, since models follow that of a schema.
+ *
+ * `lossy`: the request's `x-sluice-lossy`.
+ */
+function requestKey(plan: CallPlan, call: OutgoingCall, lossy: string | string[] | undefined): string {
+  const { match, group, body, headers, path, query } = call;
+  const targets = plan.targets.map(({ provider, model }) => [provider.id, provider.endpoint, provider.headers, model]);
+  const headerNames = Object.keys(headers).filter(decidesAnswer).sort();
+  const metadata = JSON.stringify([
+    match.route.method,
+    match.route.wire.name,
+    path,
+    query,
+    plan.model,
+    targets,
+    [group.policy.losses, lossy ?? null],
+    headerNames.map((name) => [name, headers[name]]),
+  ]);
+  const hash = createHash('sha256').update(`${metadata.length}\n${metadata}\n`);
+  return hash.update(body.captured ?? '').digest('base64');
+}
+
+/** Headers that identify the client, its session or its attempt, and do not affect the answer. */
+const idle: ReadonlySet<string> = new Set([
+  'user-agent',
+  'x-title',
+  'http-referer',
+  'date',
+  'cache-control',
+  'pragma',
+  'cookie',
+  'priority',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'idempotency-key',
+  'x-request-id',
+  'x-client-request-id',
+  'x-app',
+  'originator',
+  ...sessionHeaders,
+]);
+const idlePrefix = 'x-stainless-';
+
+function decidesAnswer(name: string): boolean {
+  return !idle.has(name) && !name.startsWith(idlePrefix);
 }

@@ -1,17 +1,26 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { framingOf, sseFraming } from '../../apis/core/streams/sse-framing.ts';
+import type { RouteMatch } from '../../apis/registry.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { Snapshot } from '../../routing/snapshot.ts';
+import { ClientResponse, type ResponseOutlet, unreadMs } from '../answer/client-response.ts';
 import type { LocalReply } from '../answer/local-reply.ts';
+import { sendStored } from '../answer/stored-answer.ts';
 import type { AdmittedRequest, Answerer, Companion, Ending, ReceivedCall, Visit } from '../course/companion.ts';
-import { joinTaps } from '../record/client-response-tap.ts';
+import { type ClientResponseTap, joinTaps } from '../record/client-response-tap.ts';
+import type { ResponseSummary } from '../record/exchange-trace.ts';
+import { configuredSecrets } from '../redact/configured-secrets.ts';
+import type { RequestBody } from '../request/request-body.ts';
 import {
   type CassetteDeck,
   type CassetteRequest,
   type CassetteSource,
   findDeck,
   type Recording,
+  type TakeResult,
 } from './cassette-deck.ts';
-import { cassetteRequestOf } from './cassette-request.ts';
-import { ReplayedAnswer } from './replayed-answer.ts';
 
 /** Replays recorded answers, or records them, for the keys that are set so. */
 export class CassetteCompanion implements Companion {
@@ -97,4 +106,72 @@ export class CassetteVisit implements Visit, Answerer {
     const isComplete = ending === 'cut' && (outlet?.hasAll ?? response.writableEnded);
     if (this.#recording?.end(isComplete ? 'complete' : ending, usage)) trace.cassette = 'recorded';
   }
+}
+
+interface Observed {
+  tap: ClientResponseTap | null;
+  outlet: ResponseOutlet | null;
+}
+
+/** A recorded answer on its way to the client. */
+class ReplayedAnswer {
+  readonly #client: ClientResponse;
+  readonly #clientGone = new AbortController();
+
+  constructor(response: ServerResponse, requestId: string, { tap, outlet }: Observed) {
+    const settings = { framing: sseFraming, keepAliveMs: 0, unreadMs, showsAttempts: false };
+    this.#client = new ClientResponse({ response, requestId, tap, outlet, ...settings });
+  }
+
+  get summary(): ResponseSummary {
+    return this.#client.summary;
+  }
+
+  send({ answer, pace }: Extract<TakeResult, { kind: 'replayed' }>): Promise<void> {
+    const answerer = { provider: 'cassette', attempts: 0, headers: { 'x-sluice-replay': 'hit' } };
+    return sendStored(this.#client, answer, { pace, answerer, clientGone: this.#clientGone.signal });
+  }
+
+  /** Breaks the connection if the client has part of the answer: recorded pieces may end within an event. */
+  cutOff(error: GatewayError): void {
+    if (this.#client.hasBegun) this.#client.abort(error, null);
+    this.#clientGone.abort();
+  }
+
+  clientLeft(): void {
+    this.#client.left();
+    this.#clientGone.abort();
+  }
+}
+
+/** A request as a cassette compares and stores it. */
+interface Received {
+  request: IncomingMessage;
+  match: RouteMatch;
+  body: RequestBody;
+  trace: { id: string; presentedKeys: readonly string[] };
+  snapshot: Snapshot;
+}
+
+async function cassetteRequestOf({ request, match, body, trace, snapshot }: Received): Promise<CassetteRequest> {
+  const { method = 'GET', url = '/', headers } = request;
+  return {
+    id: trace.id,
+    method,
+    url,
+    label: match.label,
+    wire: match.route.wire.name,
+    headers,
+    body: body.size === 0 ? null : await bytesOf(body),
+    // Recordings are shared with a program's tests, so that even a word is removed that is a credential.
+    secrets: [...new Set([...trace.presentedKeys, ...configuredSecrets(snapshot).all])],
+    keepAlive: framingOf(match.route).keepAlive,
+  };
+}
+
+async function bytesOf(body: RequestBody): Promise<Buffer> {
+  if (body.captured) return body.captured;
+  const prepared = await body.sendable({ model: null, askUsage: false });
+  const content = prepared.open();
+  return Buffer.isBuffer(content) ? content : buffer(content);
 }

@@ -4,12 +4,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
 import type { SessionFormat } from '../../apis/core/session-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { RequestLocation, RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import { after } from '../../ground/timers.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
@@ -24,7 +26,7 @@ import { type CassetteSource, findDeck } from '../cassette/cassette-deck.ts';
 import { passableHeaders } from '../outgoing/outgoing-headers.ts';
 import { outgoingQuery } from '../outgoing/outgoing-request.ts';
 import { hasLimitHeaders } from '../plan/enforce-limits.ts';
-import type { RequestTrace } from '../record/exchange-trace.ts';
+import { createRequestId, type RequestTrace } from '../record/exchange-trace.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
 import { ClientGone } from '../request/request-body.ts';
 import { acceptClient } from './accept-client.ts';
@@ -32,9 +34,7 @@ import { admitSession } from './admit-response.ts';
 import { type OpenSession, UpstreamSearch } from './connect-upstream.ts';
 import { planSession, queryOf, referencedCall, type SessionPlan } from './plan-session.ts';
 import { SessionAccounting } from './session-accounting.ts';
-import { SessionEnd } from './session-end.ts';
-import type { SessionRelay } from './session-relay.ts';
-import { startRelay } from './start-relay.ts';
+import { type MessageWatch, type Refusal, SessionRelay } from './session-relay.ts';
 
 /** The session's row records its occurrence and duration; the usage is in the rows of its responses. */
 const noUsage = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
@@ -294,5 +294,76 @@ export class Session {
     for (const { record } of this.#trace.attempts) record.costUsd = 0;
     this.#ports.finished(this.#trace.record(this.#door.request, noUsage));
     this.#place?.release();
+  }
+}
+
+interface RelayedSession {
+  format: SessionFormat;
+  client: WebSocket;
+  upstream: OpenSession;
+  watch: MessageWatch;
+  reportError(error: unknown): void;
+}
+
+/** Starts relaying messages between client and upstream. */
+function startRelay({ format, client, upstream, watch, reportError }: RelayedSession): SessionRelay {
+  const { notes, next, socket } = upstream;
+  return new SessionRelay({
+    client,
+    upstream: socket,
+    watch,
+    writeError(error, causedBy) {
+      return format.writeErrorEvent(error.toBody().error, `event_${createRequestId()}`, causedBy);
+    },
+    upstreamDisconnected() {
+      const message = `Provider "${next.target.provider.name}" disconnected during the session.`;
+      return new GatewayError('upstream_stream_broken', message);
+    },
+    redacted: (text) => notes.redacted(text),
+    reportError,
+  });
+}
+
+/**
+ * Ends an open session when its key may no longer be used or its budget is spent, even if nothing is sent in it: when
+ * the configuration changes, and when the key expires.
+ */
+interface SessionEndOptions {
+  /** Why the session may not continue, as of now; null if it may. */
+  check(): Refusal | null;
+  /** The key as currently configured; null if there is none any more. */
+  key(): Pick<CompiledKey, 'expiresAtMs' | 'replacedAtMs'> | null;
+  end(refusal: Refusal): void;
+}
+
+/** The longest delay of Node's timers; a later expiry is looked at again then. */
+const maxDelayMs = 2 ** 31 - 1;
+
+class SessionEnd {
+  readonly #options: SessionEndOptions;
+  #expiry: NodeJS.Timeout | undefined;
+
+  constructor(options: SessionEndOptions) {
+    this.#options = options;
+    this.checkNow();
+  }
+
+  checkNow(): void {
+    this.stop();
+    const { check, key, end } = this.#options;
+    const refusal = check();
+    if (refusal) {
+      end(refusal);
+      return;
+    }
+    const endMs = Math.min(
+      ...[key()?.expiresAtMs, key()?.replacedAtMs].map((atMs) => atMs ?? Number.POSITIVE_INFINITY),
+    );
+    if (endMs === Number.POSITIVE_INFINITY) return;
+    this.#expiry = after(() => this.checkNow(), Math.min(Math.max(endMs - Date.now(), 1), maxDelayMs)).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#expiry);
   }
 }
