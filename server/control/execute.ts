@@ -18,10 +18,10 @@ import {
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { LedgerQueries } from '../store/sqlite/queries.ts';
-import { adoptConfigChange } from './adopt/adopt-config.ts';
 import type { Change, ChangeContext, Changer } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
 import { removeCredential, setCredential } from './changes/change-credential.ts';
@@ -118,7 +118,9 @@ type OtherType =
   | 'window.sign-out-everywhere';
 type ChangeType = Exclude<CommandType, OtherType>;
 
-const changers: { [T in ChangeType]: Changer<T> } = {
+type LoadedChanger<T extends ChangeType> = (...given: Parameters<Changer<T>>) => MaybePromise<ReturnType<Changer<T>>>;
+
+const changers: { [T in ChangeType]: LoadedChanger<T> } = {
   'provider.add': addProvider,
   'provider.update': updateProvider,
   'provider.remove': removeProvider,
@@ -135,7 +137,8 @@ const changers: { [T in ChangeType]: Changer<T> } = {
   'alias.remove': removeAlias,
   'settings.update': updateSettings,
   'config.import': importConfig,
-  'config.adopt': adoptConfigChange,
+  // Loaded on first use, with what reads YAML and TOML.
+  'config.adopt': async (...given) => (await import('./adopt/adopt-config.ts')).adoptConfigChange(...given),
   'config.apply': applyDeclared,
   'team-preset.apply': applyTeamPreset,
 };
@@ -157,7 +160,7 @@ export function createExecute(ports: ExecutePorts): Execute {
       tryProvider(
         { ...ports, env: ports.machine.env },
         command,
-        (added) => planChange(ports, added.type, added, by).change,
+        async (added) => (await planChange(ports, added.type, added, by)).change,
       ),
     'provider.refresh-models': async ({ id }) => {
       await ports.providers.refreshModels(findUpstream(live, id));
@@ -259,7 +262,7 @@ async function applyChange(
   command: CommandMap[ChangeType],
   by: Caller | undefined,
 ): Promise<CommandResults[ChangeType]> {
-  const { change, current, revision } = planChange(ports, command.type, command, by);
+  const { change, current, revision } = await planChange(ports, command.type, command, by);
   if (!isDeepStrictEqual(change.config.settings.joinPreset, current.settings.joinPreset)) {
     checkJoinPreset(change.config.settings);
   }
@@ -283,19 +286,19 @@ interface PlannedChange<T extends ChangeType> {
 }
 
 /** What the command would change, unless somebody or something forbids it. */
-function planChange<T extends ChangeType>(
+async function planChange<T extends ChangeType>(
   ports: ExecutePorts,
   type: T,
   command: CommandMap[T],
   by: Caller | undefined,
-): PlannedChange<T> {
+): Promise<PlannedChange<T>> {
   const { config } = ports;
   refuseReadOnly(config);
   const { config: current, revision } = config.current;
   // Checked again, because the configuration may have changed while this command waited its turn.
   if (by) whereSignedIn(ports.access.people).permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
-  const change = makeChange(type, command, {
+  const change = await makeChange(type, command, {
     config: current,
     context: { ...ports.context, by: by?.person ?? null },
   });
@@ -314,6 +317,6 @@ function makeChange<T extends ChangeType>(
   type: T,
   command: CommandMap[T],
   { config, context }: { config: Config; context: ChangeContext },
-): Change<CommandResults[T]> {
+): MaybePromise<Change<CommandResults[T]>> {
   return changers[type](config, command, context);
 }

@@ -1,5 +1,4 @@
 import type { ConfigStore } from '../../config/config-store.ts';
-import { renewKeyFiles } from '../../connect/applied-store.ts';
 import type { CommandMap } from '../../contract/commands.ts';
 import type { ConnectClientView, ConnectPreview } from '../../contract/connect-views.ts';
 import { GatewayError } from '../../contract/errors.ts';
@@ -61,7 +60,9 @@ export function createConnectClients(ports: ConnectClientsPorts): ConnectClients
   };
   return {
     renewKeys: async () => {
-      if (ports.dataFolder !== null) await renewKeyFiles(ports.dataFolder, secretInForce);
+      if (ports.dataFolder === null) return;
+      const { renewKeyFiles } = await import('../../connect/applied-store.ts');
+      await renewKeyFiles(ports.dataFolder, secretInForce);
     },
     list: async () => (await service()).list(ports.baseUrl()),
     preview: async (query) => (await service()).preview(wantedClient(query)),

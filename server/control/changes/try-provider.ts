@@ -26,18 +26,19 @@ interface TryPorts {
 export async function tryProvider(
   ports: TryPorts,
   { provider, address, credentials }: CommandMap['provider.try'],
-  plan: (addition: Addition) => Pick<Change<unknown>, 'config' | 'storeBefore'>,
+  plan: (addition: Addition) => Promise<Pick<Change<unknown>, 'config' | 'storeBefore'>>,
 ): Promise<ProviderTrial> {
-  const planned = (fields: Fields) => plannedProvider(plan({ type: 'provider.add', provider: fields, credentials }));
+  const planned = async (fields: Fields) =>
+    plannedProvider(await plan({ type: 'provider.add', provider: fields, credentials }));
   const given: Fields = address === undefined ? provider : { ...provider, baseUrl: cleanBaseUrl(address) };
-  const { config: first, values } = planned(given);
+  const { config: first, values } = await planned(given);
   const secrets = await secretsOf(first, values, ports.env);
   const compile = (config: ProviderConfig): CompiledProvider =>
     compileProvider(config, { secrets, discovered: new Map(), ownAddresses: ports.context.ownAddresses });
   const isAsked = address !== undefined && !provider.preset && !provider.dialect;
   const found = isAsked ? await ports.providers.findApi(address, (as) => compile({ ...first, ...as })) : null;
   const fields = found ? { ...given, ...fieldsOf(found, provider) } : given;
-  const { config } = found ? planned(fields) : { config: first };
+  const { config } = found ? await planned(fields) : { config: first };
   return {
     provider: { ...fields, baseUrl: config.baseUrl, dialect: config.dialect },
     isFound: found !== null,

@@ -32,7 +32,6 @@ import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
-import { adoptConfig } from '../adopt/adopt-config.ts';
 import type { ChangeContext } from '../changes/change.ts';
 import type { CassetteControl } from '../changes/check-cassette.ts';
 import { checkJoinPreset } from '../changes/check-join-preset.ts';
@@ -284,7 +283,10 @@ function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>;
 }
 
-function previewAdopt({ live, context, machine, providers }: QueryPorts, text: string): AdoptPreview {
+/** Loads what reads YAML and TOML. */
+async function previewAdopt(ports: QueryPorts, text: string): Promise<AdoptPreview> {
+  const { adoptConfig } = await import('../adopt/adopt-config.ts');
+  const { live, context, machine, providers } = ports;
   const { config, revision } = live.used;
   const { ownAddresses } = context;
   const variable = (name: string) => machine.env[name];

@@ -1,6 +1,7 @@
 /** A day as text: exports, and the command line. */
 
 import { localZone } from '../../../server/contract/calendar.ts';
+import { namelessUsage } from '../../../server/contract/ledger.ts';
 import type { RequestView, UsageView } from '../../../server/contract/request-views.ts';
 import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
 import { runVerb } from '../cli/run-cli.ts';
@@ -114,17 +115,19 @@ function compareLine(
   by: (typeof dimensions)[number],
   { line, day: { rows } }: { line: string; day: Day },
 ): void {
-  const [name = '', requests, errors, input, output, cost] = cellsOf(line);
-  const sums = sumsOf(rows, localZone())[by].get(name === '-' ? '' : name);
-  const { costUsd = 0, unpricedRequests = 0 } = sums ?? {};
-  const known = `$${costUsd.toFixed(4)}${unpricedRequests > 0 ? ` and ${unpricedRequests} of unknown cost` : ''}`;
+  const [name = '', requests, errors, refused, tokens, cost] = cellsOf(line);
+  const sums = sumsOf(rows, localZone())[by].get(by !== 'day' && name === namelessUsage[by] ? '' : name);
+  const { inputTokens = 0, outputTokens = 0, costUsd = 0, unpricedRequests = 0 } = sums ?? {};
   const shown = [
-    ...[sums?.requests, sums?.errors, sums?.inputTokens, sums?.outputTokens].map(String),
-    costUsd === 0 && unpricedRequests > 0 ? 'unknown' : known,
+    ...[sums?.requests, sums?.errors, sums?.refused, inputTokens + outputTokens].map(String),
+    [
+      ...(costUsd === 0 && unpricedRequests > 0 ? [] : [`$${costUsd.toFixed(4)}`]),
+      ...(unpricedRequests > 0 ? [`${unpricedRequests} without a price`] : []),
+    ].join(', '),
   ];
   differences.expect(
     `the table of sluice usage --by ${by}, ${name}`,
-    [requests, errors, input, output, cost].join(' '),
+    [requests, errors, refused, tokens, cost].join(' '),
     shown.join(' '),
   );
 }
