@@ -54,13 +54,13 @@ function run(program: string, parameters: readonly string[], cwd: string) {
 }
 
 describe('the package', () => {
-  test('contains the program, its window, and what a person or an auditor reads, in 5 MB', () => {
+  test('contains the program, its window, and what a person or an auditor reads, in 5.5 MB', () => {
     const wanted =
       /^(package\.json|README\.md|LICENSE|dist\/(THIRD-PARTY-NOTICES\.txt|sluice\.cdx\.json|(program|window)\/.+))$/;
     expect(packed.files.filter((file) => !wanted.test(file))).toEqual([]);
     expect(packed.files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist/window/index.html']));
     expect(packed.files.filter((file) => /\.(map|tsx?|node)$|\.test\./.test(file))).toEqual([]);
-    expect(packed.bytes).toBeLessThan(5_000_000);
+    expect(packed.bytes).toBeLessThan(5_500_000);
   });
 
   test('is ready without an install script, and needs no other package', () => {

@@ -25,8 +25,8 @@ import { hasChromium } from '../support/chromium.ts';
 import { checkout, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
 import { askAllRoutes } from './ask-all-routes.ts';
 
-/** 11.6 MB as of writing, of which the notices have 0.6 MB. An empty Electron application takes some 100 MB, packed. */
-const budgetBytes = 13_000_000;
+/** 13.0 MB as of writing, of which the notices have 0.6 MB and the typefaces 0.1 MB. An empty Electron application takes some 100 MB, packed. */
+const budgetBytes = 13_500_000;
 const keytarBinary = 'node_modules/keytar/build/Release/keytar.node';
 /** Of this system: `node_modules/@napi-rs/keyring-linux-x64-gnu/keyring.linux-x64-gnu.node`. */
 const keyringBinaries = globSync('node_modules/@napi-rs/keyring-*/*.node', { cwd: checkout });

@@ -91,7 +91,7 @@ test.each([
   [['serve', '--public-url', 'https://gateway.example'], '--public-url: this build of Sluice has no part for teams.'],
   [['serve', '--shared', 'valkey://127.0.0.1'], '--shared: this build of Sluice has no part for teams.'],
   [['key', 'list', '--gateway', 'https://a.example'], '--gateway: this build of Sluice has no part for teams.'],
-  [['join', 'https://gateway.example'], "unknown command 'join'"],
+  [['join', 'https://gateway.example'], 'There is no command "join".'],
 ])('tells who asks for the team that it has none: %j', async (words, told) => {
   const { ended, output } = startProgram([...words, '--data-dir', join(folder, 'data')], { program });
   expect(await ended).toBe(2);

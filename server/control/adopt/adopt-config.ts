@@ -7,6 +7,7 @@ import { dotenvFormat } from '../../connect/dotenv-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
 import { yamlFormat } from '../../connect/yaml-format.ts';
 import type { AdoptedEntry, AdoptedProgram, AdoptNote } from '../../contract/adopt-views.ts';
+import { withoutSlashes } from '../../contract/base-url.ts';
 import {
   type AliasConfig,
   type Config,
@@ -241,7 +242,7 @@ function addressOf({
   baseUrl,
   apiVersion = '',
 }: Pick<ProviderConfig, 'dialect' | 'baseUrl'> & { apiVersion?: string | undefined }): string {
-  return `${dialect} ${baseUrl.replace(/\/+$/, '').toLowerCase()} ${apiVersion}`;
+  return `${dialect} ${withoutSlashes(baseUrl).toLowerCase()} ${apiVersion}`;
 }
 
 /** The last characters, where enough others remain hidden. */
