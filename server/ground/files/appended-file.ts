@@ -11,7 +11,8 @@ const bufferLength = 64 * 1024;
 const maxPendingLength = 16 * 1024 * 1024;
 
 export class AppendedFile {
-  readonly #descriptor: number;
+  /** Null once it is closed: the system gives its number to the next file that is opened. */
+  #descriptor: number | null;
   /** What is being written. */
   #rest: Buffer | null = null;
   #pending = '';
@@ -26,8 +27,9 @@ export class AppendedFile {
     this.#descriptor = openSync(path, 'a', 0o600);
   }
 
+  /** After the end, lines are lost. */
   write(lines: string): void {
-    if (this.#pending.length + lines.length > maxPendingLength) {
+    if (this.#descriptor === null || this.#pending.length + lines.length > maxPendingLength) {
       this.#lostLines += countLines(lines);
       return;
     }
@@ -40,7 +42,7 @@ export class AppendedFile {
     if (this.#rest === null && this.#pending !== '') this.#next();
   }
 
-  /** Writes what is pending, and then closes the file. */
+  /** Writes what is pending, and then closes the file. A second call does nothing. */
   end(): void {
     this.#isEnding = true;
     if (this.#rest === null) this.#next();
@@ -66,20 +68,21 @@ export class AppendedFile {
   }
 
   #next(): void {
-    if (this.#pending === '') {
+    const descriptor = this.#descriptor;
+    if (descriptor === null || this.#pending === '') {
       this.#stop();
       return;
     }
-    this.#rest = Buffer.from(this.#pending);
+    const rest = Buffer.from(this.#pending);
     this.#pending = '';
-    this.#writeRest(this.#rest);
+    this.#writeRest(descriptor, rest);
   }
 
-  #writeRest(rest: Buffer): void {
+  #writeRest(descriptor: number, rest: Buffer): void {
     this.#rest = rest;
-    write(this.#descriptor, rest, (error, written) => {
+    write(descriptor, rest, (error, written) => {
       if (error) this.#failed(rest);
-      else if (written < rest.length) this.#writeRest(rest.subarray(written));
+      else if (written < rest.length) this.#writeRest(descriptor, rest.subarray(written));
       else this.#written();
     });
   }
@@ -96,7 +99,10 @@ export class AppendedFile {
   }
 
   #stop(): void {
-    if (this.#isEnding) close(this.#descriptor, () => {});
+    if (this.#isEnding && this.#descriptor !== null) {
+      close(this.#descriptor, () => {});
+      this.#descriptor = null;
+    }
     this.#settled.resolve();
   }
 }

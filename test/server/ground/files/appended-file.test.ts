@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -29,6 +39,33 @@ test('lines are in the file in their order, whatever is written while others are
   expect(readFileSync(path, 'utf8')).toBe(lines.join(''));
   expect([file.unwrittenLines, file.isStuck]).toEqual([0, false]);
 });
+
+test('what is written or ended once more after the end reaches no other file that got its number', async () => {
+  const file = new AppendedFile(path);
+  file.write('one\n');
+  await file.finish(patientMs);
+  const other = join(folder, 'other');
+  // Enough of them that one gets the number.
+  const descriptors = Array.from({ length: 20 }, () => openSync(other, 'w'));
+  file.write(`${'x'.repeat(100_000)}\n`);
+  file.flush();
+  await file.finish(patientMs);
+  const closed = await Promise.all(descriptors.map(isClosedSoon));
+  expect(closed).not.toContain(true);
+  for (const descriptor of descriptors) closeSync(descriptor);
+  expect([readFileSync(path, 'utf8'), readFileSync(other, 'utf8'), file.unwrittenLines]).toEqual(['one\n', '', 1]);
+});
+
+/** Closing runs in the background. */
+async function isClosedSoon(descriptor: number): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  try {
+    fstatSync(descriptor);
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 test.runIf(isLinux)('a full disk does not hold up the end, which tells how many lines it did not take', async () => {
   symlinkSync('/dev/full', path);
