@@ -5,8 +5,13 @@ import type { RequestView } from '../contract/request-views.ts';
 import { outcomeCell } from './request-rows.ts';
 import { type Cell, fact, localTime, number, type Shown, table } from './shown.ts';
 
-/** `text`: what a person asked in it, if it was captured. */
-export function describeRequest(request: RequestView, text: string | null = null): Shown {
+/** What a person asked, and was answered; null or undefined if that was not captured. */
+interface SaidTexts {
+  asked?: string | null | undefined;
+  answered?: string | null | undefined;
+}
+
+export function describeRequest(request: RequestView, { asked, answered }: SaidTexts = {}): Shown {
   const { modelAsked, modelServed, errorCode, totalMs } = request;
   const facts: [name: string, value: Cell | null][] = [
     ['request', `${request.id}  ${request.method} ${request.route}`],
@@ -30,7 +35,8 @@ export function describeRequest(request: RequestView, text: string | null = null
     ['cassette', request.cassette],
     ['shadow of', request.shadowOf && `${request.shadowOf.id}  ${request.shadowOf.model ?? '-'}`],
     ['fault', request.fault === null ? null : `${request.fault}, on purpose`],
-    ['asked', text],
+    ['asked', asked ?? null],
+    ['answered', answered ?? null],
   ];
   const knownFacts = facts.filter(([, value]) => value !== null && value !== '');
   return [

@@ -1,4 +1,5 @@
 /** `sluice log`: the requests in the ledger, and new ones as they end. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EventMessage } from '../contract/events.ts';
 import type { QueryResults, RequestFilterInput } from '../contract/queries.ts';
@@ -73,11 +74,21 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
 }
 
 async function showOne({ control, output }: VerbContext, id: string): Promise<void> {
-  const [{ request }, texts] = await Promise.all([
+  const [{ request, capture }, texts] = await Promise.all([
     control.query({ type: 'request', id }),
     control.query({ type: 'request-texts', ids: [id] }),
   ]);
-  output.show(request, describeRequest(request, texts[0]?.prompt ?? texts[0]?.opening));
+  const answered = capture && (await answerIn(capture));
+  output.show(request, describeRequest(request, { asked: texts[0]?.prompt ?? texts[0]?.opening, answered }));
+}
+
+/** Loaded for this alone: it brings the readers of all APIs' answers. */
+async function answerIn({ response }: NonNullable<QueryResults['request']['capture']>): Promise<string | null> {
+  const { answerTextOf } = await import('../contract/conversation/answer-text.ts');
+  const { contentOf } = await import('../contract/conversation/body-content.ts');
+  const { shortened } = await import('../contract/conversation/request-text.ts');
+  const text = answerTextOf(contentOf(response));
+  return text && shortened(text);
 }
 
 async function showList(

@@ -1,9 +1,9 @@
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
+import type { BodyContent } from '../../../server/contract/conversation/body-content.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import type { BodyContent } from '../../state/captured/body/body-content.ts';
-import { cutLines, formatJson } from '../../state/captured/body/format-json.ts';
+import { cutLines, formatJson } from '../../state/captured/format-json.ts';
 import { CopyButton } from '../copying/CopyButton.tsx';
 import classes from './Body.module.css';
 import { LazyCodeView } from './LazyCodeView.tsx';

@@ -1,6 +1,6 @@
 import { IconDownload } from '@tabler/icons-react';
+import type { BodyContent } from '../../../server/contract/conversation/body-content.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import type { BodyContent } from '../../state/captured/body/body-content.ts';
 import { CopyButton } from '../copying/CopyButton.tsx';
 import classes from './Body.module.css';
 import { Medium } from './Medium.tsx';

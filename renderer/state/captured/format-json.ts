@@ -2,7 +2,7 @@
  * Indents JSON without parsing it. Numbers, escapes, duplicate members and truncated bodies stay as they are. Linear in
  * the length of the input. Pure.
  */
-import { closeOfString } from '../../../../server/contract/conversation/parse-truncated-json.ts';
+import { closeOfString } from '../../../server/contract/conversation/parse-truncated-json.ts';
 
 interface ShownText {
   text: string;
@@ -84,12 +84,6 @@ export function cutLines(text: string, { longestString, describeRest }: FormatOp
     return `${line.slice(0, shownLength)}… ${describeRest(line.length - shownLength)}`;
   });
   return cutStrings === 0 ? { text, cutStrings } : { text: lines.join('\n'), cutStrings };
-}
-
-/** Whether a text starts like a JSON object or array; it may be truncated. */
-export function looksLikeJson(text: string): boolean {
-  const start = text[skipSpace(text, 0)];
-  return start === '{' || start === '[';
 }
 
 function cutString(

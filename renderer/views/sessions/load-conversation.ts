@@ -3,12 +3,13 @@
  * so that the newest one is enough, and for what it was compacted from the last one before; those that name the response they
  * continue send only what is new.
  */
+
+import { contentOf, jsonValueOf } from '../../../server/contract/conversation/body-content.ts';
 import type { ShownConversation, ShownMessage } from '../../../server/contract/conversation/conversation.ts';
 import { objectOf } from '../../../server/contract/conversation/json-values.ts';
 import { readConversation } from '../../../server/contract/conversation/read-conversation.ts';
 import type { RequestInFull } from '../../../server/contract/request-views.ts';
 import type { SessionRequest } from '../../../server/contract/session-views.ts';
-import { contentOf, jsonValueOf } from '../../state/captured/body/body-content.ts';
 
 /** Captures that are loaded. A session of more begins with a later message. */
 const mostLoaded = 40;

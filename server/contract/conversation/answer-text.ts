@@ -1,8 +1,8 @@
-/** The text of an answer, for comparison. Pure. */
+/** The text of an answer. Pure. */
 
-import type { ShownPart } from '../../../../server/contract/conversation/conversation.ts';
-import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
-import { type BodyContent, jsonValueOf } from '../../../state/captured/body/body-content.ts';
+import { type BodyContent, jsonValueOf } from './body-content.ts';
+import type { ShownPart } from './conversation.ts';
+import { readConversation } from './read-conversation.ts';
 
 /** Null if there is no text to compare, as for audio. */
 export function answerTextOf(content: BodyContent | null): string | null {

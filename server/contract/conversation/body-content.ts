@@ -1,11 +1,10 @@
 /** The type of a captured body, which determines how it is shown. Pure. */
-import type { CapturedMessage } from '../../../../server/contract/capture.ts';
-import { parseTruncatedJson } from '../../../../server/contract/conversation/parse-truncated-json.ts';
-import { mediumOf } from '../../../../server/contract/conversation/read-part.ts';
-import type { CapturedBody } from '../../../../server/contract/request-views.ts';
-import { type AssembledStream, assembleChunkList, assembleStream } from '../stream/assemble-stream.ts';
-import { isEventStream, readStreamEvents } from '../stream/stream-events.ts';
-import { looksLikeJson } from './format-json.ts';
+import type { CapturedMessage } from '../capture.ts';
+import type { CapturedBody } from '../request-views.ts';
+import { type AssembledStream, assembleChunkList, assembleStream } from './assemble-stream.ts';
+import { parseTruncatedJson } from './parse-truncated-json.ts';
+import { mediumOf } from './read-part.ts';
+import { isEventStream, readStreamEvents } from './stream-events.ts';
 
 export type BodyContent =
   | { kind: 'json'; text: string }
@@ -42,4 +41,9 @@ export function jsonValueOf(content: BodyContent | null): unknown {
 
 function headerOf(headers: Message['headers'], name: string): string | null {
   return headers?.find(([each]) => each.toLowerCase() === name)?.[1] ?? null;
+}
+
+/** Whether a text starts like a JSON object or array; it may be truncated. */
+export function looksLikeJson(text: string): boolean {
+  return /^[ \n\r\t]*[{[]/.test(text);
 }

@@ -30,7 +30,7 @@ export function readRequestText(body: unknown, isCut: boolean): Said {
 /** What a person wrote, without what the client adds to it; empty if there is nothing. */
 function personsText({ parts }: ShownMessage): string {
   const text = textsOf(parts).map(withoutContext).filter(Boolean).join(' ');
-  return shortened(text, longestText);
+  return shortened(text);
 }
 
 const textsOf = (parts: readonly ShownPart[]) =>
@@ -63,7 +63,8 @@ function withoutContext(text: string): string {
   return (kept + text.slice(from)).trim();
 }
 
-function shortened(text: string, longest: number): string {
+/** Its beginning, in one line. */
+export function shortened(text: string, longest = longestText): string {
   const line = text
     .slice(0, longest * 4)
     .replace(/\s+/g, ' ')

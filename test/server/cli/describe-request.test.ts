@@ -25,12 +25,16 @@ test('one request is told with its speed, its cached tokens, and what was asked 
     totalMs: 1_180,
     usage: { inputTokens: 8_000, outputTokens: 142, cachedInputTokens: 5_600, reasoningTokens: 20 },
   });
-  const text = renderShown(describeRequest({ ...row, seq: 1 }, 'Find the bug'), plainLook);
+  const text = renderShown(
+    describeRequest({ ...row, seq: 1 }, { asked: 'Find the bug', answered: 'In line 7.' }),
+    plainLook,
+  );
   expect(text).toMatch(
     /^usage: +8000 \+ 142 tokens, 5600 of the input from a cache, 20 of the output for reasoning, \$/m,
   );
   expect(text).toMatch(/^speed: +first byte after 180 ms, then 142 tokens\/s$/m);
   expect(text).toMatch(/^asked: +Find the bug$/m);
+  expect(text).toMatch(/^answered: +In line 7\.$/m);
 });
 
 test('a request without losses says nothing of a translation', () => {

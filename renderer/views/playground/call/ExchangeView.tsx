@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { originOf } from '../../../../server/contract/address.ts';
+import { contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import { BodyView } from '../../../components/body/BodyView.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import type { Exchange } from '../../../state/calls/exchange.ts';
-import { contentOf } from '../../../state/captured/body/body-content.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import classes from '../Playground.module.css';
 import { AnswerFacts } from './AnswerFacts.tsx';

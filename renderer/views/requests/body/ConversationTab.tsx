@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
+import { contentOf, jsonValueOf } from '../../../../server/contract/conversation/body-content.ts';
 import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { Medium } from '../../../components/body/Medium.tsx';
 import { ConversationView } from '../../../components/conversation/ConversationView.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { contentOf, jsonValueOf } from '../../../state/captured/body/body-content.ts';
 import classes from '../detail/RequestPanel.module.css';
 
 /** The conversation, independent of the API it was held in. Answers in audio or images are shown as such. */

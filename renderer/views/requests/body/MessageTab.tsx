@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import type { CapturedMessage, HeaderList } from '../../../../server/contract/capture.ts';
+import { contentOf, jsonValueOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
 import classes from '../../../components/body/Body.module.css';
 import { BodyView } from '../../../components/body/BodyView.tsx';
@@ -7,7 +8,6 @@ import { Medium } from '../../../components/body/Medium.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import { contentOf, jsonValueOf } from '../../../state/captured/body/body-content.ts';
 import { mediaOf } from '../../../state/captured/media-of.ts';
 
 interface MessageTabProps {

@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
+import { answerTextOf } from '../../../../server/contract/conversation/answer-text.ts';
 import { spreadOf } from '../../../../server/contract/spread.ts';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
-import { answerTextOf } from './answer-text.ts';
 import { ComparedText } from './ComparedText.tsx';
 import { useDiff } from './diff-pieces.tsx';
 import classes from './SendAgain.module.css';

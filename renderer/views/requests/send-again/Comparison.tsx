@@ -1,14 +1,14 @@
 import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
+import { answerTextOf } from '../../../../server/contract/conversation/answer-text.ts';
+import { contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { MediaBody } from '../../../components/body/MediaBody.tsx';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import { contentOf } from '../../../state/captured/body/body-content.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
-import { answerTextOf } from './answer-text.ts';
 import { ComparedTexts } from './ComparedTexts.tsx';
 import classes from './SendAgain.module.css';
 import type { SecondAnswer } from './use-second-answer.ts';

@@ -1,5 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useMemo, useState } from 'react';
+import { looksLikeJson } from '../../../../server/contract/conversation/body-content.ts';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
 import { modelOf, withModel } from '../../../../server/contract/with-model.ts';
@@ -9,7 +10,7 @@ import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx'
 import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { formatJson, looksLikeJson } from '../../../state/captured/body/format-json.ts';
+import { formatJson } from '../../../state/captured/format-json.ts';
 import { useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useUnsaved } from '../../../state/edits/use-unsaved.ts';

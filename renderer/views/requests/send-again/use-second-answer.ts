@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
+import { type BodyContent, contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import { callPath, type PathCall } from '../../../state/calls/gateway-api.ts';
-import { type BodyContent, contentOf } from '../../../state/captured/body/body-content.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 
 export type SecondAnswer =

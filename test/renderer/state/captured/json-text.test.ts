@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatJson } from '../../../../../renderer/state/captured/body/format-json.ts';
-import { parseTruncatedJson } from '../../../../../server/contract/conversation/parse-truncated-json.ts';
+import { formatJson } from '../../../../renderer/state/captured/format-json.ts';
+import { parseTruncatedJson } from '../../../../server/contract/conversation/parse-truncated-json.ts';
 
 const whole = { longestString: Number.POSITIVE_INFINITY, describeRest: () => '' };
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { assembleChunkList, assembleStream } from '../../../../../renderer/state/captured/stream/assemble-stream.ts';
-import { isEventStream, readStreamEvents } from '../../../../../renderer/state/captured/stream/stream-events.ts';
-import type { WireName } from '../../../../../server/apis/neutral/conversation.ts';
-import { readConversation } from '../../../../../server/contract/conversation/read-conversation.ts';
-import { answered, streamed, streamOf, translate } from '../../../../server/apis/translation/translating.ts';
-import { fixture, fixtureNames } from '../../../../support/fixtures.ts';
+import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
+import { assembleChunkList, assembleStream } from '../../../../server/contract/conversation/assemble-stream.ts';
+import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
+import { isEventStream, readStreamEvents } from '../../../../server/contract/conversation/stream-events.ts';
+import { fixture, fixtureNames } from '../../../support/fixtures.ts';
+import { answered, streamed, streamOf, translate } from '../../apis/translation/translating.ts';
 
 const assemble = (stream: string) => assembleStream(readStreamEvents(stream));
 

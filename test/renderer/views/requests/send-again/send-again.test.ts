@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { contentOf } from '../../../../../renderer/state/captured/body/body-content.ts';
 import { outputRateOf } from '../../../../../renderer/state/requests/output-rate.ts';
-import { answerTextOf } from '../../../../../renderer/views/requests/send-again/answer-text.ts';
 import { curlOf } from '../../../../../renderer/views/requests/send-again/code/curl.ts';
 import { nodeOf } from '../../../../../renderer/views/requests/send-again/code/node.ts';
 import { pythonOf } from '../../../../../renderer/views/requests/send-again/code/python.ts';
 import { hasSdk } from '../../../../../renderer/views/requests/send-again/code/sdk-call.ts';
 import { diffTexts } from '../../../../../renderer/views/requests/send-again/text-diff.ts';
 import type { CapturedExchange, CapturedRequest } from '../../../../../server/contract/capture.ts';
+import { answerTextOf } from '../../../../../server/contract/conversation/answer-text.ts';
+import { contentOf } from '../../../../../server/contract/conversation/body-content.ts';
 import type { CapturedBody, RequestInFull } from '../../../../../server/contract/request-views.ts';
 import { sentRequestOf } from '../../../../../server/contract/sent-request.ts';
 import { modelOf, withModel } from '../../../../../server/contract/with-model.ts';

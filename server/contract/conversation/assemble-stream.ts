@@ -1,11 +1,11 @@
 /** Assembles the events of a stream into the complete answer of the same API. Pure. */
 
-import type { Json } from '../../../../server/contract/conversation/json-values.ts';
-import { isObject } from '../../../../server/contract/is-object.ts';
+import { isObject } from '../is-object.ts';
 import { assembleChat } from './assemble-chat.ts';
 import { assembleGemini } from './assemble-gemini.ts';
 import { assembleMessage } from './assemble-message.ts';
 import { assembleResponse } from './assemble-response.ts';
+import type { Json } from './json-values.ts';
 import type { CapturedEvent } from './stream-events.ts';
 
 export interface AssembledStream {

@@ -1,5 +1,5 @@
 /** Assembles the events of an Anthropic message. */
-import { type Json, numberOf, objectOf, textOf } from '../../../../server/contract/conversation/json-values.ts';
+import { type Json, numberOf, objectOf, textOf } from './json-values.ts';
 
 export function assembleMessage(events: readonly Json[]): { answer: Json; isComplete: boolean } {
   let message: Json = { type: 'message', role: 'assistant' };

@@ -1,13 +1,7 @@
 /** Assembles the events of a Responses stream. */
 
-import {
-  type Json,
-  numberOf,
-  objectOf,
-  objectsOf,
-  textOf,
-} from '../../../../server/contract/conversation/json-values.ts';
-import { isObject } from '../../../../server/contract/is-object.ts';
+import { isObject } from '../is-object.ts';
+import { type Json, numberOf, objectOf, objectsOf, textOf } from './json-values.ts';
 
 const ends = ['response.completed', 'response.failed', 'response.incomplete'];
 

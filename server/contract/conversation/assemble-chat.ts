@@ -1,7 +1,7 @@
 /** Assembles the chunks of a chat completion or legacy completion. */
 
-import { type Json, numberOf, objectOf, objectsOf } from '../../../../server/contract/conversation/json-values.ts';
-import { isObject } from '../../../../server/contract/is-object.ts';
+import { isObject } from '../is-object.ts';
+import { type Json, numberOf, objectOf, objectsOf } from './json-values.ts';
 
 /** Members that are sent in pieces; which of them occur depends on the provider. */
 const appendedFields = new Set([

@@ -1,5 +1,5 @@
 /** Assembles the chunks of a Gemini answer. */
-import { type Json, numberOf, objectOf, objectsOf } from '../../../../server/contract/conversation/json-values.ts';
+import { type Json, numberOf, objectOf, objectsOf } from './json-values.ts';
 
 export function assembleGemini(chunks: readonly Json[]): { answer: Json; isComplete: boolean } {
   let answer: Json = {};
