@@ -32,8 +32,7 @@ beforeEach(async () => {
   );
   cpSync(earlier, dataDir, { recursive: true });
   const ledger = new DatabaseSync(join(dataDir, 'ledger.sqlite'));
-  // In one transaction, without a journal file, and without waiting for the disk, which nothing here depends on: on a busy
-  // machine this ended in "disk I/O error" twice.
+  // In one transaction, without a journal file, and without waiting for the disk, which nothing here depends on.
   const sql = readFileSync(join(earlier, 'ledger.sql'), 'utf8');
   ledger.exec(`PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; BEGIN; ${sql}; COMMIT`);
   ledger.close();
