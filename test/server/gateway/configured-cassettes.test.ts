@@ -1,11 +1,11 @@
 /** Cassettes configured for groups and keys of a running gateway. */
-import { execFileSync } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import http from 'node:http';
+import http, { type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import pino from 'pino';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { CassetteChoice } from '../../../server/contract/cassette.ts';
@@ -13,12 +13,13 @@ import type { ConfigInput } from '../../../server/contract/config.ts';
 import { ask, CassetteSuite, hello } from '../../support/cassette-suite.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, type TestGateway, type TestPorts, testKey } from '../../support/gateway.ts';
-import { onlyIf } from '../../support/only-if.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json } from '../../support/upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
 
 const suite = new CassetteSuite().use();
+
+afterEach(() => vi.restoreAllMocks());
 
 const record = (folder = suite.folder): CassetteChoice => ({ mode: 'record', folder });
 const replay = (folder = suite.folder): CassetteChoice => ({ mode: 'replay', folder });
@@ -190,30 +191,39 @@ describe('a cassette that cannot be used', () => {
   });
 });
 
-test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no named pipes in folders'))(
-  'a client that leaves while its cassette is being opened is recorded as gone',
-  async () => {
-    const file = join(suite.folder, '0001-chat-000000.json');
-    execFileSync('mkfifo', [file]);
-    const gateway = await start({ group: replay() });
-    const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
-    const client = http.request(`${gateway.baseUrl}/chat/completions`, { method: 'POST', agent: false, headers });
-    client.on('error', () => {}).end(JSON.stringify(hello));
-    // The call returns only when the other end of the pipe has been opened for reading.
-    const pipe = await open(file, 'w');
-    client.destroy();
-    await pipe.writeFile(
-      JSON.stringify({
-        version: 1,
-        request: { method: 'GET', path: '/v1/models', wire: 'x', headers: {}, body: null },
-        response: { status: 200, headers: {}, ended: 'complete', body: null },
-        usage: null,
-      }),
-    );
-    await pipe.close();
-    expect(await gateway.record()).toMatchObject({ outcome: 'client-gone', attempts: [] });
-  },
-);
+test('a client that leaves while its cassette is being opened is recorded as gone', async () => {
+  const open = OpenCassette.open.bind(OpenCassette);
+  const isOpening = Promise.withResolvers<void>();
+  const mayOpen = Promise.withResolvers<void>();
+  vi.spyOn(OpenCassette, 'open').mockImplementation(async (options) => {
+    isOpening.resolve();
+    await mayOpen.promise;
+    return open(options);
+  });
+  const gateway = await start({ group: replay() });
+  const received = responseOfNextRequest();
+  const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
+  const client = http.request(`${gateway.baseUrl}/chat/completions`, { method: 'POST', agent: false, headers });
+  client.on('error', () => {}).end(JSON.stringify(hello));
+  const [response] = await Promise.all([received, isOpening.promise]);
+  const closed = once(response, 'close');
+  client.destroy();
+  await closed;
+  mayOpen.resolve();
+  expect(await gateway.record()).toMatchObject({ outcome: 'client-gone', attempts: [] });
+});
+
+/** The server's side of the next request that this process receives. */
+function responseOfNextRequest(): Promise<ServerResponse> {
+  const channel = 'http.server.request.start';
+  return new Promise((resolve) => {
+    const receive = (message: unknown) => {
+      unsubscribe(channel, receive);
+      resolve((message as { response: ServerResponse }).response);
+    };
+    subscribe(channel, receive);
+  });
+}
 
 test('a realtime session is refused in replay, and no provider is asked', async () => {
   const gateway = await start({ group: replay() });
