@@ -80,7 +80,7 @@ it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({
     .getByRole('dialog')
     .getByRole('button', { name: /^(Stop|停止)$/ })
     .click();
-  await page.getByRole('dialog').getByRole('combobox').nth(1).selectOption('rules');
+  await page.getByRole('dialog').locator('select:has(option[value="rules"])').selectOption('rules');
   await page.getByRole('dialog').getByRole('textbox').waitFor();
   await check('form');
 });
