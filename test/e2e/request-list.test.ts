@@ -289,6 +289,41 @@ it('is a single tab stop in which keys move, and Enter opens a request beside th
   await expect.poll(() => page.url()).toMatch(/#\/requests$/);
 });
 
+it('shows the row of a request that a link opens, however far back, or says why it has none and leads to it', async () => {
+  const fill = (folder: string) => {
+    const longAgo = Date.now() - 30 * 3_600_000;
+    const old = (at: number) => finishedRow(`req_old_${at}`, { startedAt: longAgo + at });
+    fillWith(folder, ...Array.from({ length: 1_400 }, (_, at) => old(at)));
+    fillWithRequests(folder);
+  };
+  const far = 'req_0000000000000000000000000000000a';
+  const { page, gateway, complaints } = await open({ screen: `/requests/${far}`, prepare: fill });
+  const current = page.locator('tbody a[aria-current="true"]');
+  const previous = page.getByRole('button', { name: 'Previous request' });
+  const isRowInSight = async (id: string) => {
+    await expect.poll(() => current.getAttribute('data-request')).toBe(id);
+    await expect.poll(() => current.evaluate((row) => row.getBoundingClientRect().top)).toBeGreaterThan(100);
+  };
+  await isRowInSight(far);
+  expect(await previous.isEnabled()).toBe(true);
+  const go = (address: string) => page.goto(`${gateway.origin}/#${address}`);
+  // Its status does not match.
+  await go(`/requests/${far}?outcome=failed`);
+  await page.getByText('The open request does not match this list.').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Show it in the list' }).click();
+  await isRowInSight(far);
+  expect(page.url()).not.toContain('outcome=');
+  // Further back than five pages.
+  await go('/requests/req_old_100');
+  await page.getByText('The open request is further back than this list goes so far.').waitFor();
+  await page.getByRole('button', { name: 'Show it in the list' }).click();
+  await isRowInSight('req_old_100');
+  expect(page.url()).toContain('until=');
+  expect(await page.getByText('The open request').count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 it('exports the requests that match the filter', async () => {
   const { page, gateway } = await open({ screen: '/requests?client=aider%2F0.86', prepare: fillWithMarked });
   await page.getByText('1 request, 0 failed.').waitFor();

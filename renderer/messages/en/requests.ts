@@ -54,6 +54,12 @@ export const requests = {
   /** Of the menu of a row. */
   filterByRow: 'Filter by this request',
   onlyCondition: (condition: string) => `Only ${condition}`,
+  /** Of the open request, which has no row in the list beside it. */
+  outside: {
+    filtered: 'The open request does not match this list.',
+    older: 'The open request is further back than this list goes so far.',
+    show: 'Show it in the list',
+  },
   conditions: 'Filters',
   removeCondition: (condition: string) => `Remove filter ${condition}`,
   /** Of what has no menu. */

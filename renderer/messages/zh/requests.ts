@@ -40,6 +40,11 @@ export const requests: typeof english.requests = {
   wrongCondition: (condition) => `“${condition}”不是有效条件`,
   filterByRow: '按此请求筛选',
   onlyCondition: (condition) => `仅 ${condition}`,
+  outside: {
+    filtered: '打开的请求不符合此列表的条件。',
+    older: '打开的请求比此列表已加载的部分更早。',
+    show: '在列表中显示',
+  },
   conditions: '筛选条件',
   removeCondition: (condition) => `移除筛选条件 ${condition}`,
   conditionNames: {

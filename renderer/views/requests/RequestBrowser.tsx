@@ -4,6 +4,7 @@ import { useLocation, useSearch } from 'wouter';
 import { hrefOf, type ShownFilter, searchOf } from '../../state/requests/request-filter.ts';
 import { RequestPanel } from './detail/RequestPanel.tsx';
 import { ListSummary } from './list/ListSummary.tsx';
+import { OutsideNote, useIsOutside } from './list/OutsideNote.tsx';
 import { RepairNote } from './list/RepairNote.tsx';
 import { RequestList } from './list/RequestList.tsx';
 import { SortChoice } from './list/SortChoice.tsx';
@@ -23,6 +24,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const [isHeld, setHeld] = useState(false);
   // While a request is open, the list must not move.
   const shown = useRequests(filter, isHeld || openId !== null);
+  const isOutside = useIsOutside(shown, openId);
   const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const isBeside = openId !== null && mayBeBeside;
@@ -45,6 +47,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           {shown.repairedPercent !== null && (
             <RepairNote listedPercent={shown.repairedPercent} search={filter.search} onRepaired={shown.reload} />
           )}
+          {isBeside && isOutside && <OutsideNote id={openId} filter={filter} />}
         </ListSummary>
         {isNarrow && <SortChoice filter={filter} />}
       </div>
