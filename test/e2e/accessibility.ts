@@ -5,14 +5,35 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The violations that axe finds once nothing on the page moves or fades: one line each, with rule and element. */
+/**
+ * The violations that axe finds once nothing on the page moves or fades: one line each, with rule and element. Axe chooses the
+ * elements of a rule before it looks at them, so a button that is disabled in between has a fault which it has in neither
+ * state: what it finds on a page that changed meanwhile is asked anew.
+ */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(endOfMotion);
   // The debugger evaluates it, which the page's content security policy does not restrict.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  for (let rest = 10; ; rest--) {
+    await page.evaluate(endOfMotion);
+    const { violations, hasChanged } = await page.evaluate<Look>(look);
+    const faults = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+    if (faults.length === 0 || !hasChanged || rest === 0) return faults;
+  }
 }
+
+interface Look extends Pick<AxeResults, 'violations'> {
+  /** Whether the page has changed while axe looked at it. */
+  hasChanged: boolean;
+}
+
+const look = `(async () => {
+  let hasChanged = false;
+  const observer = new MutationObserver(() => { hasChanged = true; });
+  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const { violations } = await axe.run({ resultTypes: ['violations'] });
+  observer.disconnect();
+  return { violations, hasChanged };
+})()`;
 
 /** Runs in the page. Endless animations, such as spinners, are ignored. */
 async function endOfMotion(): Promise<void> {

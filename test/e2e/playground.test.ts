@@ -744,7 +744,10 @@ describe('the playground', () => {
     const { page, complaints } = await openPanel('chat', { context });
     const message = page.locator('form textarea').first();
     await message.fill('Hello there');
+    // Enter sends once the models are known; the link is that of the recorded answer.
+    await page.locator('form button[type=submit]:enabled').waitFor();
     await message.press('Enter');
+    await page.locator('li a[href^="#/requests/"]').waitFor();
     await page.locator('form button[type=submit]').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await takePicture(page, `playground-${width}-${colorScheme}-${locale}`);
