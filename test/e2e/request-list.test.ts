@@ -230,6 +230,48 @@ it('is sorted by the heads of its columns, which say so, keep the focus, and wri
   expect(complaints).toEqual([]);
 });
 
+it('has the columns that a person chooses, in the order of the keyboard or pointer, and remembers them', async () => {
+  const { page, complaints } = await open({ screen, prepare: fillWithMarked });
+  const heads = () => page.getByRole('columnheader').allInnerTexts();
+  const usual = 'Status Time Request Model Provider Key First byte Duration Tok/s Tokens Cost';
+  await expect.poll(async () => (await heads()).join(' ')).toBe(usual);
+  const button = page.getByRole('button', { name: 'Columns' });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  const choice = page.getByRole('dialog', { name: 'Columns' });
+  await choice.getByRole('checkbox', { name: 'Provider' }).uncheck();
+  await choice.getByRole('checkbox', { name: 'Client' }).check();
+  expect(await choice.getByRole('checkbox', { name: 'Request' }).isDisabled()).toBe(true);
+  await choice.getByRole('button', { name: 'Move Cost' }).focus();
+  await page.keyboard.press('Space');
+  const said = page.locator('[aria-live="assertive"]').filter({ hasText: /Cost/ });
+  for (const place of [13, 12, 11]) {
+    await said.filter({ hasText: `position ${place}` }).waitFor();
+    if (place > 11) await page.keyboard.press('ArrowUp');
+  }
+  await page.keyboard.press('Space');
+  const chosen = 'Status Time Request Model Key Client First byte Duration Cost Tok/s Tokens';
+  await expect.poll(async () => (await heads()).join(' ')).toBe(chosen);
+  await takePicture(page, 'gallery/columns');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await choice.waitFor({ state: 'detached' });
+  await expectFocus(button);
+  await page.reload();
+  const dear = page.getByRole('row').filter({ has: page.locator('[data-request="req_dear"]') });
+  await dear.getByRole('cell', { name: 'aider/0.86' }).waitFor();
+  expect((await heads()).join(' ')).toBe(chosen);
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+  // Rows of two lines have what they have room for.
+  await page.setViewportSize({ width: 420, height: 800 });
+  await expect.poll(async () => (await heads()).join(' ')).toBe('Status Model Duration Time Request Cost');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await button.click();
+  await choice.getByRole('button', { name: 'Usual columns' }).click();
+  await expect.poll(async () => (await heads()).join(' ')).toBe(usual);
+  expect(complaints).toEqual([]);
+});
+
 it('says status, model, time, duration and cost in 420 px, and is sorted by a choice there', async () => {
   const context = { viewport: { width: 420, height: 800 } };
   const { page } = await open({ screen, prepare: fillWithMarked, context });

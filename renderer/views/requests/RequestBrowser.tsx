@@ -3,6 +3,8 @@ import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { hrefOf, type ShownFilter, searchOf } from '../../state/requests/request-filter.ts';
 import { RequestPanel } from './detail/RequestPanel.tsx';
+import { ColumnChoice } from './list/ColumnChoice.tsx';
+import { useChosenColumns, usualColumns } from './list/columns.ts';
 import { ListSummary } from './list/ListSummary.tsx';
 import { OutsideNote, useIsOutside } from './list/OutsideNote.tsx';
 import { RepairNote } from './list/RepairNote.tsx';
@@ -29,6 +31,9 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const isBeside = openId !== null && mayBeBeside;
   const isNarrow = !isWide || isBeside;
+  const usual = mayBeBeside ? usualColumns.wide : usualColumns.middle;
+  const chosen = useChosenColumns();
+  const columns = isNarrow ? usualColumns.narrow : (chosen ?? usual);
   const search = searchOf(filter);
   // Includes the open tab, so that the next request opens in the same one.
   const wholeSearch = useSearch();
@@ -49,7 +54,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           )}
           {isBeside && isOutside && <OutsideNote id={openId} filter={filter} />}
         </ListSummary>
-        {isNarrow && <SortChoice filter={filter} />}
+        {isNarrow ? <SortChoice filter={filter} /> : <ColumnChoice columns={columns} />}
       </div>
       <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>
         <RequestList
@@ -57,6 +62,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           filter={filter}
           openId={openId}
           anchorId={lastOpenId.current}
+          columns={columns}
           isNarrow={isNarrow}
           onHold={setHeld}
         />

@@ -3,50 +3,28 @@ import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { type ShownFilter, type SortBy, searchOf } from '../../../state/requests/request-filter.ts';
+import { type ColumnName, sortOfColumn } from './columns.ts';
 import classes from './RequestTable.module.css';
-
-const columnNames = [
-  'status',
-  'time',
-  'request',
-  'model',
-  'provider',
-  'key',
-  'firstByte',
-  'duration',
-  'rate',
-  'tokens',
-  'cost',
-] as const;
-type ColumnName = (typeof columnNames)[number];
-
-/** Time is the default order: newest first. */
-const sortOf: Partial<Record<ColumnName, SortBy | 'time'>> = {
-  time: 'time',
-  firstByte: 'first-byte',
-  duration: 'duration',
-  tokens: 'tokens',
-  cost: 'cost',
-};
 
 /** The heading that was pressed. A new order mounts a new list, in which this heading gets the focus back. */
 let pressed: ColumnName | null = null;
 
 interface ColumnHeadsProps {
+  names: readonly ColumnName[];
   filter: ShownFilter;
   /** Rows then have two lines that do not align with columns, so the headings are for screen readers only. */
   isNarrow: boolean;
 }
 
 /** The column headings. Those of sortable columns are buttons; the order is part of the address. */
-export function ColumnHeads({ filter, isNarrow }: ColumnHeadsProps) {
+export function ColumnHeads({ names, filter, isNarrow }: ColumnHeadsProps) {
   const { columns } = useMessages().requests;
   const isSortedBy = (by: SortBy | 'time' | undefined) => by !== undefined && by === (filter.sort?.by ?? 'time');
   const direction = filter.sort?.isAscending ? 'ascending' : 'descending';
   return (
     <tr className={classes.row}>
-      {columnNames.map((name) => {
-        const by = sortOf[name];
+      {names.map((name) => {
+        const by = sortOfColumn[name];
         return (
           <th key={name} className={classes[name]} aria-sort={isSortedBy(by) ? direction : undefined}>
             {by === undefined || isNarrow ? columns[name] : <SortHead name={name} by={by} filter={filter} />}

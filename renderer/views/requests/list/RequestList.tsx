@@ -5,6 +5,7 @@ import { FirstCall } from '../../../components/first-call/FirstCall.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
+import type { ColumnName } from './columns.ts';
 import { ListFoot } from './ListFoot.tsx';
 import classes from './RequestTable.module.css';
 import { RequestTable, rowsAhead } from './RequestTable.tsx';
@@ -17,6 +18,7 @@ interface RequestListProps {
   openId: string | null;
   /** The request that is or was last open; kept in view. */
   anchorId: string | null;
+  columns: readonly ColumnName[];
   /** Two lines per request. */
   isNarrow: boolean;
   onHold(isHeld: boolean): void;
@@ -26,7 +28,8 @@ interface RequestListProps {
  * The requests that match the filter. New ones appear at the top, but do not move the list while a person reads further
  * down.
  */
-export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestListProps) {
+export function RequestList({ shown, filter, ...table }: RequestListProps) {
+  const { isNarrow } = table;
   const { requests, hasMore, isLoading, problem, loadMore } = shown;
   const isShort = requests !== null && requests.length < rowsAhead && hasMore && !problem;
   useEffect(() => {
@@ -47,17 +50,7 @@ export function RequestList({ shown, filter, openId, anchorId, isNarrow, onHold 
     );
   }
   // Remounted if the row height changes.
-  return (
-    <RequestTable
-      key={String(isNarrow)}
-      shown={{ ...shown, requests }}
-      filter={filter}
-      openId={openId}
-      anchorId={anchorId}
-      isNarrow={isNarrow}
-      onHold={onHold}
-    />
-  );
+  return <RequestTable key={String(isNarrow)} shown={{ ...shown, requests }} filter={filter} {...table} />;
 }
 
 type NothingProps = Pick<RequestListProps, 'filter'> & Pick<ShownRequests, 'problem' | 'repairedPercent'>;

@@ -1,5 +1,5 @@
 import { IconMessages, IconWaveSine } from '@tabler/icons-react';
-import { memo } from 'react';
+import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
 import type { RequestOutcome } from '../../../../server/contract/ledger.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
@@ -8,6 +8,7 @@ import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { outputRateOf } from '../../../state/requests/output-rate.ts';
 import { useNow } from '../../../state/window/use-now.ts';
 import { AttemptDots } from './AttemptDots.tsx';
+import type { ColumnName } from './columns.ts';
 import classes from './RequestTable.module.css';
 import { unknown, usageInRow } from './usage-in-row.ts';
 
@@ -20,6 +21,7 @@ const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
 
 interface RequestRowProps {
   request: LiveRequest;
+  columns: readonly ColumnName[];
   providerName: string | null;
   /** Vertical position in the list, in pixels. */
   top: number;
@@ -32,82 +34,132 @@ interface RequestRowProps {
   isTabStop: boolean;
 }
 
-/**
- * One request. The method and version that nearly all requests share are only in its tooltip. Re-renders only when it
- * changes or moves, and each second while it runs.
- */
+/** One request. Re-renders only when it changes or moves, and each second while it runs. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
-  const { request, providerName, top, position, href, isOpen, isTabStop } = props;
-  const keyName = useNameOf('key', request.keyId);
-  const localization = useLocalization();
-  const { formats } = localization;
-  const time = useNow((now) => formats.moment(request.startedAt, now));
-  const model = request.modelAsked ?? request.modelServed;
-  const usage = usageInRow(request, localization);
-  const rate = outputRateOf(request);
-  const { method } = request;
-  const methodAndRoute = `${method} ${request.route}`;
-  const path = request.route.replace(/^\/v1\//, '/');
-  const { tokensPerSecond } = localization.messages.requests;
-  const servedBy = request.cassette === 'replayed' ? localization.messages.cassettes.name : providerName;
+  const { request, columns, providerName, top, position, isOpen } = props;
   return (
     <tr
       className={isOpen ? `${classes.row} ${classes.open}` : classes.row}
       style={{ transform: `translateY(${top}px)` }}
       aria-rowindex={position}
     >
-      <td className={classes.status}>
-        <Outcome request={request} />
-        <AttemptDots attempts={request.attempts} />
-      </td>
-      <td className={`${classes.time} ${classes.soft}`} title={formats.fullMoment(request.startedAt)}>
-        {time}
-      </td>
-      <td className={`${classes.request} ${classes.mono}`}>
-        <Link
-          className={classes.link}
-          href={href}
-          title={methodAndRoute}
-          // Contains what is shown.
-          aria-label={method === 'POST' ? methodAndRoute : `${method} ${path}`}
-          data-request={request.id}
-          tabIndex={isTabStop ? 0 : -1}
-          {...(isOpen && { 'aria-current': true })}
-        >
-          {method !== 'POST' && <span className={classes.soft}>{method} </span>}
-          {path}
-        </Link>
-        {request.stream && <StreamMark />}
-        {request.session && <SessionMark id={request.session.id} />}
-        {request.shadowOf && <span className={classes.soft}> {localization.messages.requests.shadows.mark}</span>}
-      </td>
-      <td className={`${classes.model} ${classes.mono}`} title={model ?? undefined}>
-        {model ?? unknown}
-      </td>
-      <td className={classes.provider} title={servedBy ?? undefined}>
-        {servedBy ?? unknown}
-      </td>
-      <td className={classes.key} title={keyName ?? undefined}>
-        {keyName ?? unknown}
-      </td>
-      <td className={classes.firstByte}>
-        {request.firstByteMs === null ? unknown : formats.duration(request.firstByteMs)}
-      </td>
-      <td className={classes.duration}>
-        <Duration request={request} />
-      </td>
-      <td className={classes.rate} title={rate === null ? undefined : tokensPerSecond(formats.number(rate))}>
-        {rate === null ? unknown : formats.number(Math.round(rate))}
-      </td>
-      <td className={classes.tokens} title={usage.tokensInFull}>
-        {usage.tokens}
-      </td>
-      <td className={classes.cost} title={usage.certainty}>
-        {usage.cost}
-      </td>
+      {columns.map((name) => {
+        if (name === 'request') return <RequestCell key={name} {...props} />;
+        const Cell = cells[name];
+        return <Cell key={name} request={request} providerName={providerName} />;
+      })}
     </tr>
   );
 });
+
+type CellProps = Pick<RequestRowProps, 'request' | 'providerName'>;
+
+const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>> = {
+  status: ({ request }) => (
+    <td className={classes.status}>
+      <Outcome request={request} />
+      <AttemptDots attempts={request.attempts} />
+    </td>
+  ),
+  time: TimeCell,
+  model: ({ request: { modelAsked, modelServed } }) => (
+    <NameCell className={`${classes.model} ${classes.mono}`} name={modelAsked ?? modelServed} />
+  ),
+  provider: ProviderCell,
+  key: ({ request }) => <NameCell className={classes.key} name={useNameOf('key', request.keyId)} />,
+  group: ({ request }) => <NameCell className={classes.group} name={useNameOf('group', request.groupId)} />,
+  client: ({ request }) => <NameCell className={classes.client} name={request.client} />,
+  firstByte: ({ request: { firstByteMs } }) => {
+    const { formats } = useLocalization();
+    return <td className={classes.firstByte}>{firstByteMs === null ? unknown : formats.duration(firstByteMs)}</td>;
+  },
+  duration: ({ request }) => (
+    <td className={classes.duration}>
+      <Duration request={request} />
+    </td>
+  ),
+  rate: RateCell,
+  tokens: ({ request }) => {
+    const { tokens, tokensInFull } = usageInRow(request, useLocalization());
+    return (
+      <td className={classes.tokens} title={tokensInFull}>
+        {tokens}
+      </td>
+    );
+  },
+  cost: ({ request }) => {
+    const { cost, certainty } = usageInRow(request, useLocalization());
+    return (
+      <td className={classes.cost} title={certainty}>
+        {cost}
+      </td>
+    );
+  },
+};
+
+/** The method and version that nearly all requests share are only in its tooltip. */
+function RequestCell({ request, href, isOpen, isTabStop }: RequestRowProps) {
+  const { requests: names } = useLocalization().messages;
+  const { method } = request;
+  const methodAndRoute = `${method} ${request.route}`;
+  const path = request.route.replace(/^\/v1\//, '/');
+  return (
+    <td className={`${classes.request} ${classes.mono}`}>
+      <Link
+        className={classes.link}
+        href={href}
+        title={methodAndRoute}
+        // Contains what is shown.
+        aria-label={method === 'POST' ? methodAndRoute : `${method} ${path}`}
+        data-request={request.id}
+        tabIndex={isTabStop ? 0 : -1}
+        {...(isOpen && { 'aria-current': true })}
+      >
+        {method !== 'POST' && <span className={classes.soft}>{method} </span>}
+        {path}
+      </Link>
+      {request.stream && <StreamMark />}
+      {request.session && <SessionMark id={request.session.id} />}
+      {request.shadowOf && <span className={classes.soft}> {names.shadows.mark}</span>}
+    </td>
+  );
+}
+
+function TimeCell({ request: { startedAt } }: CellProps) {
+  const { formats } = useLocalization();
+  const time = useNow((now) => formats.moment(startedAt, now));
+  return (
+    <td className={`${classes.time} ${classes.soft}`} title={formats.fullMoment(startedAt)}>
+      {time}
+    </td>
+  );
+}
+
+function ProviderCell({ request, providerName }: CellProps) {
+  const { cassettes } = useLocalization().messages;
+  return (
+    <NameCell className={classes.provider} name={request.cassette === 'replayed' ? cassettes.name : providerName} />
+  );
+}
+
+function RateCell({ request }: CellProps) {
+  const { messages, formats } = useLocalization();
+  const rate = outputRateOf(request);
+  if (rate === null) return <td className={classes.rate}>{unknown}</td>;
+  return (
+    <td className={classes.rate} title={messages.requests.tokensPerSecond(formats.number(rate))}>
+      {formats.number(Math.round(rate))}
+    </td>
+  );
+}
+
+function NameCell({ className, name }: { className: string | undefined; name: string | null }) {
+  return (
+    <td className={className} title={name ?? undefined}>
+      {name ?? unknown}
+    </td>
+  );
+}
 
 function StreamMark() {
   const { streamed } = useLocalization().messages.requests;

@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core';
 import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type MouseEvent, useEffect, useRef, useState } from 'react';
+import { type CSSProperties, type MouseEvent, useEffect, useRef, useState } from 'react';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { hrefOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
 import { useRowFocus } from '../keyboard/use-row-focus.ts';
 import { ColumnHeads } from './ColumnHeads.tsx';
+import { type ColumnName, widthsOf } from './columns.ts';
 import { ListFoot } from './ListFoot.tsx';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
@@ -23,12 +24,14 @@ interface RequestTableProps {
   filter: ShownFilter;
   openId: string | null;
   anchorId: string | null;
+  columns: readonly ColumnName[];
   isNarrow: boolean;
   onHold(isHeld: boolean): void;
 }
 
 /** Renders only the visible rows. Only one of them is a tab stop; the arrow keys, J and K move to the others. */
-export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold }: RequestTableProps) {
+export function RequestTable(props: RequestTableProps) {
+  const { shown, filter, openId, anchorId, columns, isNarrow, onHold } = props;
   const { requests, waiting, isLoading, problem, hasMore, loadMore, showWaiting } = shown;
   const { title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
@@ -63,9 +66,14 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
         aria-label={title}
         onScroll={({ currentTarget }) => onHold(currentTarget.scrollTop > rowHeight)}
       >
-        <table className={classes.table} aria-rowcount={hasMore ? -1 : requests.length + 1} onKeyDown={focus.onKeyDown}>
+        <table
+          className={classes.table}
+          style={isNarrow ? undefined : ({ '--columns': widthsOf(columns) } as CSSProperties)}
+          aria-rowcount={hasMore ? -1 : requests.length + 1}
+          onKeyDown={focus.onKeyDown}
+        >
           <thead className={classes.head}>
-            <ColumnHeads filter={filter} isNarrow={isNarrow} />
+            <ColumnHeads names={columns} filter={filter} isNarrow={isNarrow} />
           </thead>
           <tbody
             className={classes.inner}
@@ -85,6 +93,7 @@ export function RequestTable({ shown, filter, openId, anchorId, isNarrow, onHold
                 <RequestRow
                   key={key}
                   request={request}
+                  columns={columns}
                   providerName={provider === null ? null : providerName(provider)}
                   top={start}
                   position={index + 2}
