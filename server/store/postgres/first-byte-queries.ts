@@ -2,7 +2,7 @@ import type { FirstByteView } from '../../contract/request-views.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
 import { nameColumns } from '../rules/counted-names.ts';
-import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
+import { FirstByteSteps, isSampled, samplesPerStep } from '../rules/first-byte-steps.ts';
 import type { FirstByteQuery } from '../rules/usage-query.ts';
 import { type AskedStep, askedSteps } from '../rules/usage-within.ts';
 import { movedDaysSql } from './partitions.ts';
@@ -21,7 +21,7 @@ export async function firstByteTimes(postgres: Postgres, question: FirstByteQuer
       step,
       stepIndex,
     ) => `(SELECT ${stepIndex} AS place, first_byte_ms, ${nameColumns[by]} AS name, (${countSql(step, movedDays)}) AS requests
-      FROM requests WHERE ${inStep(step, movedDays)} AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
+      FROM requests WHERE ${inStep(step, movedDays)} AND ${isSampled}
       ORDER BY started_at DESC LIMIT ${samplesPerStep})`,
   );
   const { rows } = await postgres.ask(pieces.join(' UNION ALL '));

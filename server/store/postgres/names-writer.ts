@@ -1,6 +1,6 @@
 /** Records which keys, models, clients and other names occur on which days. */
 import { dayMs } from '../../contract/units.ts';
-import { type NameDimension, nameDimensions } from '../sqlite/request-names.ts';
+import { type NameDimension, nameDimensions } from '../rules/request-conditions.ts';
 import { isFinished } from '../sqlite/writer.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { movedDimension } from './partitions.ts';

@@ -2,11 +2,12 @@
 import pg from 'pg';
 import { settleWithin } from '../../ground/timers.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
+import { postgresNotation, type Sql, type SqlParameter, written } from '../rules/condition-sql.ts';
 import { sqlStateOf } from './failures.ts';
 import { withTimeout } from './within.ts';
 
 /** A value of a parameter; a list becomes a PostgreSQL array. */
-export type Parameter = SqlValue | readonly SqlValue[];
+export type Parameter = SqlParameter;
 
 interface QueryReply {
   rows: Row[];
@@ -67,6 +68,12 @@ export function clientConfig({
     query_timeout: statementMs + connectMs,
     types,
   };
+}
+
+/** The rows of a read. */
+export async function readRows(queries: Pick<Queries, 'ask'>, read: Sql): Promise<Row[]> {
+  const { text, values } = written(read, postgresNotation);
+  return (await queries.ask(text, ...values)).rows;
 }
 
 /** A pool of connections. Statements reject with the errors that `failures.ts` classifies. */

@@ -3,12 +3,12 @@
  * for all keys at a start, are combined.
  */
 
-import { usesRate } from '../../contract/count.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { BatchedQueries } from '../rules/batched-queries.ts';
 import { number, type Row } from '../rules/columns.ts';
-import { postgresNotation, rowSql } from '../rules/condition-sql.ts';
+import { sql } from '../rules/condition-sql.ts';
+import { ratedRequests } from '../rules/request-conditions.ts';
 import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
 import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import {
@@ -19,12 +19,15 @@ import {
   type RequestName,
   type Spent,
   type SpentQuery,
+  toPast,
+  toSpent,
   type UsageHistory,
 } from '../sqlite/usage-history.ts';
 
 import { columnsOf, unnest } from './columns.ts';
 import { orMoved } from './partitions.ts';
-import type { Postgres, Queries } from './postgres.ts';
+import { type Postgres, type Queries, readRows } from './postgres.ts';
+import { moved } from './request-conditions.ts';
 
 interface LateQuestion {
   scope: LimitScope;
@@ -56,13 +59,6 @@ const spentSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
 const totalSql = `SELECT place, sum(tokens) AS tokens, sum(cost_usd) AS cost_usd
   FROM ${unnest({ place: 'integer', dimension: 'text', name: 'text' })} JOIN usage_totals USING (dimension, name) GROUP BY place`;
 const endedSql = `SELECT id FROM requests WHERE ${orMoved('day = ANY($1)')} AND id = ANY($2) AND outcome IS NOT NULL`;
-const scopeColumns: Readonly<Record<LimitScope, string>> = { key: 'key_id', group: 'group_id' };
-
-const lateSql = (column: string) => `SELECT ${column} AS id, started_at,
-    coalesce((usage ->> 'inputTokens')::float8, 0) + coalesce((usage ->> 'outputTokens')::float8, 0) AS tokens
-  FROM requests WHERE ${orMoved('day >= $1')} AND ${column} = ANY($2) AND started_at >= $3
-    AND (outcome IS NULL OR ${rowSql(usesRate, postgresNotation)}) AND shadow_of IS NULL ORDER BY seq`;
-
 export class PostgresUsageHistory implements UsageHistory {
   readonly #postgres: Postgres;
   readonly #spent: BatchedQueries<SpentQuery, Spent>;
@@ -151,9 +147,9 @@ async function readLate(postgres: Postgres, questions: readonly LateQuestion[]):
   for (const scope of ['key', 'group'] as const) {
     const ids = questions.filter((question) => question.scope === scope).map(({ id }) => id);
     if (ids.length === 0) continue;
-    const { rows } = await postgres.ask(lateSql(scopeColumns[scope]), Math.floor(sinceMs / dayMs), ids, sinceMs);
-    for (const row of rows) {
-      const request = { startedAt: number(row.started_at) ?? 0, tokens: number(row.tokens) ?? 0 };
+    const places = [moved(sql`day >= ${Math.floor(sinceMs / dayMs)}`)];
+    for (const row of await readRows(postgres, ratedRequests({ scope, ids, sinceMs, places }))) {
+      const request = toPast(row);
       const name = `${scope} ${row.id}`;
       const requests = requestsByOwner.get(name);
       if (requests) requests.push(request);
@@ -171,12 +167,4 @@ function timesOf({ startMs, endMs }: HistoryRange): number[] {
   const until = Math.min(lastQuarter, Math.ceil(endMs / quarterMs));
   const firstDay = Math.ceil(first / quartersPerDay);
   return [first, until, firstDay, Math.max(firstDay, Math.floor(until / quartersPerDay))];
-}
-
-function toSpent(row: Row): Spent {
-  return {
-    usd: number(row.cost_usd) ?? 0,
-    tokens: number(row.tokens) ?? 0,
-    unpriced: number(row.unpriced) ?? 0,
-  };
 }

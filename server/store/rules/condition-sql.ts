@@ -1,12 +1,73 @@
-/** Conditions on records as SQL: the same answer as `holds`, true or false and never null, in SQLite and in PostgreSQL. */
+/**
+ * What is read of both databases, written once: parts of statements, which each database renders in its notation, and
+ * conditions on records, with the same answer as `predicateOf`, true or false and never null.
+ */
 import type { Condition } from '../../contract/condition.ts';
+import type { SqlValue } from './columns.ts';
 
 /** How one of the databases writes what differs. */
 export interface SqlNotation {
+  /** The placeholder of the value with this number, from 1. */
+  placeholder(position: number): string;
+  /** A list as a parameter, and the condition that the expression is among it. */
+  list(values: readonly (string | number)[]): SqlParameter;
+  isAmong(expression: string, placeholder: string): string;
+  /** A table that is read by this index, where the planner has to be told. */
+  indexed(table: string, index: string): string;
   /** A member of the attempt `attempt`, such as `usage.images`, as text. */
   attemptMember(member: string): string;
   /** A table of the attempts, each as `attempt`. */
   attempts: string;
+}
+
+export type SqlParameter = SqlValue | readonly SqlValue[];
+
+/** A part of a statement. Its values are in the order of their placeholders. */
+export type Sql = (writing: { notation: SqlNotation; value(parameter: SqlParameter): string }) => string;
+
+/** Values become placeholders. */
+export function sql(texts: TemplateStringsArray, ...parts: readonly (Sql | SqlValue)[]): Sql {
+  return (writing) =>
+    texts.reduce((before, text, index) => {
+      const part = parts[index - 1] ?? null;
+      return `${before}${typeof part === 'function' ? part(writing) : writing.value(part)}${text}`;
+    });
+}
+
+/** SQL without values. */
+export const raw =
+  (text: string): Sql =>
+  () =>
+    text;
+
+/** A number as part of the text: PostgreSQL plans for the number of rows that a limit says. */
+export const literal = (number: number) => raw(String(number));
+
+/** The expression is one of the values. */
+export function isAmong(expression: string, values: readonly (string | number)[]): Sql {
+  return ({ notation, value }) => notation.isAmong(expression, value(notation.list(values)));
+}
+
+/** True without conditions. */
+export const allOf = (conditions: readonly Sql[]): Sql => joined(conditions, ' AND ', 'TRUE');
+/** False without conditions. */
+export const anyOf = (conditions: readonly Sql[]): Sql => joined(conditions, ' OR ', 'FALSE');
+
+function joined(conditions: readonly Sql[], word: string, empty: string): Sql {
+  if (conditions.length === 0) return raw(empty);
+  return (writing) => `(${conditions.map((each) => each(writing)).join(word)})`;
+}
+
+/** A condition on the current row of `requests`. */
+export function holds<T>(condition: Condition<T>): Sql {
+  return ({ notation }) => rowSql(condition, notation);
+}
+
+/** The text for one of the databases, with its values. */
+export function written(part: Sql, notation: SqlNotation): { text: string; values: SqlParameter[] } {
+  const values: SqlParameter[] = [];
+  const value = (parameter: SqlParameter) => notation.placeholder(values.push(parameter));
+  return { text: part({ notation, value }), values };
 }
 
 type NameOf = (member: string) => string;
@@ -19,6 +80,10 @@ const plainMember: NameOf = (member) => plainMembers[member] ?? column(member);
 const plainMembers: Readonly<Record<string, string>> = { failure: 'NULL', error: 'NULL', model: 'model_served' };
 
 export const sqliteNotation: SqlNotation = {
+  placeholder: () => '?',
+  list: (values) => JSON.stringify(values),
+  isAmong: (expression, placeholder) => `${expression} IN (SELECT value FROM json_each(${placeholder}))`,
+  indexed: (table, index) => `${table} INDEXED BY ${index}`,
   attemptMember: (member) => `attempt.value ->> '$.${member}'`,
   attempts: 'json_each(attempts) AS attempt',
 };
@@ -31,6 +96,10 @@ const readableAttempts = String.raw`CASE WHEN strpos(attempts::text, '\u') = 0 T
   ELSE regexp_replace(attempts::text, '(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})', '\1\\ufffd', 'gi')::json END`;
 
 export const postgresNotation: SqlNotation = {
+  placeholder: (position) => `$${position}`,
+  list: (values) => values,
+  isAmong: (expression, placeholder) => `${expression} = ANY(${placeholder})`,
+  indexed: (table) => table,
   attemptMember: (member) => `attempt #>> '{${member.replaceAll('.', ',')}}'`,
   attempts: `json_array_elements(${readableAttempts}) AS attempt`,
 };
@@ -52,7 +121,7 @@ export function attemptSql<T>(condition: Condition<T>, notation: SqlNotation): s
 export const asNumber = (conditionSql: string) => `CASE WHEN ${conditionSql} THEN 1 ELSE 0 END`;
 
 function sqlOf<T>(condition: Condition<T>, notation: SqlNotation, nameOf: NameOf): string {
-  const joined = (conditions: readonly Condition<T>[], word: string) =>
+  const combined = (conditions: readonly Condition<T>[], word: string) =>
     `(${conditions.map((each) => sqlOf(each, notation, nameOf)).join(` ${word} `)})`;
   if ('isNull' in condition) return `(${nameOf(condition.isNull)}) IS NULL`;
   if ('isOneOf' in condition) return isOneOfSql(condition, nameOf);
@@ -60,8 +129,8 @@ function sqlOf<T>(condition: Condition<T>, notation: SqlNotation, nameOf: NameOf
     const { member, least, most } = condition;
     return `coalesce(${nameOf(member)}, ${least - 1}) BETWEEN ${least} AND ${most}`;
   }
-  if ('all' in condition) return joined(condition.all, 'AND');
-  if ('any' in condition) return joined(condition.any, 'OR');
+  if ('all' in condition) return combined(condition.all, 'AND');
+  if ('any' in condition) return combined(condition.any, 'OR');
   if ('not' in condition) return `NOT (${sqlOf(condition.not, notation, nameOf)})`;
   if ('someAttempt' in condition) return someAttemptSql(condition.someAttempt, notation);
   return `${attemptCount} > 1`;

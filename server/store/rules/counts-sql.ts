@@ -3,40 +3,76 @@ import type { Condition } from '../../contract/condition.ts';
 import { unpriced, unpricedAttempts } from '../../contract/count.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import { errors, refused } from '../../contract/request-errors.ts';
-import { asNumber, attemptCount, attemptSql, rowSql, type SqlNotation } from './condition-sql.ts';
+import {
+  allOf,
+  asNumber,
+  attemptCount,
+  attemptSql,
+  isAmong,
+  raw,
+  rowSql,
+  type Sql,
+  type SqlNotation,
+  sql,
+} from './condition-sql.ts';
 import { nameColumns } from './counted-names.ts';
-import { usageColumns } from './sums.ts';
+import { summedColumns, usageColumns } from './sums.ts';
+
+/** Of a question about usage: by what, only these names (absent: all). */
+interface Named {
+  by: UsageDimension;
+  names?: readonly string[] | undefined;
+}
+
+/** The stored sums of a dimension in a range of quarters or days since 1970; `to` is exclusive. */
+export function storedSums(
+  time: 'quarter' | 'day',
+  { by, names, from, to }: Named & { from: number; to: number },
+): Sql {
+  const range = [sql`dimension = ${by}`, sql`${raw(time)} >= ${from}`, sql`${raw(time)} < ${to}`];
+  return allOf([...range, ...ofNames(names)]);
+}
+
+const ofNames = (names: Named['names']) => (names === undefined ? [] : [isAmong('name', names)]);
+
+/** The sums of requests that have ended, by `slot` and name. `slot`: what of a row says to which step it belongs. */
+export function countedRequests({ by, names, slot, condition }: Named & { slot: Sql; condition: Sql }): Sql {
+  const counts: Sql = ({ notation }) => countsSql(by, notation);
+  return sql`WITH asked AS (SELECT ${slot} AS slot, requests.* FROM requests WHERE outcome IS NOT NULL AND ${condition})
+    SELECT slot, name, ${raw(summedColumns)} FROM (${counts}) AS counted
+    WHERE ${allOf(ofNames(names))} GROUP BY slot, name`;
+}
 
 /**
- * Reads the table `asked`, which has the columns of `requests` and `place`. By model and provider, the usage of requests with
+ * Reads the table `asked`, which has the columns of `requests` and `slot`. By model and provider, the usage of requests with
  * several attempts is that of the attempts.
  */
-export function countsSql(by: UsageDimension, place: string, notation: SqlNotation): string {
+function countsSql(by: UsageDimension, notation: SqlNotation): string {
   const isOfAttempts = by === 'model' || by === 'provider';
-  const requests = requestsSql(by, place, notation);
-  return isOfAttempts ? `${requests} UNION ALL ${attemptsSql(by, place, notation)}` : requests;
+  const requests = requestsSql(by, notation);
+  return isOfAttempts ? `${requests} UNION ALL ${attemptsSql(by, notation)}` : requests;
 }
 
 const amount = (text: string) => `coalesce(CAST(${text} AS double precision), 0)`;
 
-function requestsSql(by: UsageDimension, place: string, notation: SqlNotation): string {
+function requestsSql(by: UsageDimension, notation: SqlNotation): string {
   const isWhole = by === 'model' || by === 'provider' ? `${attemptCount} < 2` : '1 = 1';
   const ifWhole = (sql: string) => `CASE WHEN ${isWhole} THEN ${sql} ELSE 0 END`;
   const isTrue = <T>(condition: Condition<T>) => asNumber(rowSql(condition, notation));
-  return `SELECT ${place}, ${nameColumns[by]} AS name, 1 AS requests, ${isTrue(errors)} AS errors, ${isTrue(refused)} AS refused,
+  return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, ${isTrue(errors)} AS errors, ${isTrue(refused)} AS refused,
       ${usageColumns.map(([name, column]) => `${ifWhole(amount(`usage ->> '${name}'`))} AS ${column}`).join(', ')},
       ${ifWhole('coalesce(cost_usd, 0)')} AS cost_usd, ${ifWhole(isTrue(unpriced))} AS unpriced_requests
     FROM asked`;
 }
 
 /** An unknown cost counts once per request and name. */
-function attemptsSql(by: 'model' | 'provider', place: string, notation: SqlNotation): string {
+function attemptsSql(by: 'model' | 'provider', notation: SqlNotation): string {
   const { attemptMember, attempts } = notation;
   const name = by === 'model' ? `coalesce(${attemptMember('model')}, model_asked, '')` : attemptMember('provider');
   const usage = (member: string) => notation.attemptMember(`usage.${member}`);
-  return `SELECT ${place}, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
+  return `SELECT slot, ${name} AS name, 0 AS requests, 0 AS errors, 0 AS refused,
       ${usageColumns.map(([member, column]) => `sum(${amount(usage(member))}) AS ${column}`).join(', ')},
       sum(${amount(attemptMember('costUsd'))}) AS cost_usd,
       max(${asNumber(attemptSql(unpricedAttempts, notation))}) AS unpriced_requests
-    FROM asked, ${attempts} WHERE ${attemptCount} > 1 GROUP BY ${place}, seq, 2`;
+    FROM asked, ${attempts} WHERE ${attemptCount} > 1 GROUP BY slot, seq, 2`;
 }

@@ -5,6 +5,9 @@ import type { FirstByteStep, FirstByteView } from '../../contract/request-views.
 /** Quantiles of a step are computed from its newest requests, so that the time of a query is bounded. */
 export const samplesPerStep = 400;
 
+/** The requests that are sampled. */
+export const isSampled = 'first_byte_ms IS NOT NULL AND shadow_of IS NULL';
+
 interface WeightedSample {
   valueMs: number;
   /** Empty: none. */

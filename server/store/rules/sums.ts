@@ -42,6 +42,9 @@ export const noSums: Readonly<Sums> = {
   unpricedRequests: 0,
 };
 
+/** Adds them up. */
+export const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
+
 /** In the order of `sumColumns`. */
 export function sumValues(sums: Readonly<Sums>): number[] {
   return columns.map(([name]) => sums[name]);

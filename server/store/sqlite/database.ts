@@ -8,6 +8,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describeFileProblem } from '../../ground/files/file-problem.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
+import { type Sql, sqliteNotation, written } from '../rules/condition-sql.ts';
 import { DatabaseUnavailable, isDamage, sqliteCode } from '../rules/failures.ts';
 import { fileIdentity, makePrivateFile, setFileAside } from './database-file.ts';
 import { ledgerMigrations, migrateSqlite, NewerDatabase } from './schema.ts';
@@ -205,6 +206,21 @@ class LastingDatabase implements Database {
 }
 
 const insertsOneRow = /^INSERT INTO \w+ \([\w, ]+\) VALUES \([?, ]+\)$/;
+/** Runs reads. Those that differ only in their values, such as the pieces of a query, share their prepared statement. */
+export class Reads {
+  readonly #database: Database;
+  #latest: { text: string; statement: Statement } | null = null;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  all(read: Sql): Row[] {
+    const { text, values } = written(read, sqliteNotation);
+    if (this.#latest?.text !== text) this.#latest = { text, statement: this.#database.prepare(text) };
+    return this.#latest.statement.all(...(values as SqlValue[]));
+  }
+}
 
 /** Prepares the statement at its first use, and again for a replaced file. */
 function preparedLazily(sql: string): (raw: DatabaseSync) => StatementSync {

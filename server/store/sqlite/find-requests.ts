@@ -3,17 +3,23 @@ import { setImmediate } from 'node:timers/promises';
 import { errors } from '../../contract/request-errors.ts';
 import type { RequestCount, RequestView } from '../../contract/request-views.ts';
 import { number } from '../rules/columns.ts';
-import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
+import { raw, rowSql, type Sql, sql, sqliteNotation } from '../rules/condition-sql.ts';
+import {
+  countColumns,
+  latestRequests,
+  maxCounted,
+  maxSorted,
+  type SortColumn,
+  sortedBy,
+} from '../rules/request-conditions.ts';
 import { toLedgerRow } from '../rules/rows.ts';
 import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
-import type { Database } from './database.ts';
-import { measureColumns, piecesOf, type Selection, type SortColumn } from './request-filter.ts';
-import { wholeRange } from './seek.ts';
+import { type Database, Reads } from './database.ts';
+import { piecesOf, type Selection } from './request-filter.ts';
+import { type Range, wholeRange } from './seek.ts';
 
 const rowsPerPiece = 4_000;
-/** Requests that are sorted; of more than these, the newest. */
-export const maxSorted = 10_000;
-/** Rows that a count or a sort reads at most. */
+/** Rows that a sort reads at most. */
 const maxRead = 200_000;
 
 /** Newest first. `before`: only requests before this sequence number. */
@@ -23,17 +29,16 @@ export async function findRequests(
   limit: number,
   before = Number.POSITIVE_INFINITY,
 ): Promise<RequestView[]> {
-  const selectRows = database.prepare(
-    `SELECT * FROM requests WHERE seq >= ? AND seq < ?${selection.sql} ORDER BY seq DESC LIMIT ?`,
-  );
+  const reads = new Reads(database);
   const requests: RequestView[] = [];
   let sinceTurn = 0;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
     if (low >= before) continue;
     if (requests.length === limit) break;
     const end = Math.min(high, before);
-    for (const row of selectRows.all(low, end, ...selection.values, limit - requests.length))
-      requests.push(toLedgerRow(row));
+    const newest = sql`SELECT * FROM requests WHERE ${within({ low, high: end })} AND ${selection.condition}
+      ORDER BY seq DESC LIMIT ${limit - requests.length}`;
+    for (const row of reads.all(newest)) requests.push(toLedgerRow(row));
     sinceTurn += end - low;
     if (sinceTurn < rowsPerPiece) continue;
     sinceTurn = 0;
@@ -41,6 +46,8 @@ export async function findRequests(
   }
   return requests;
 }
+
+const within = ({ low, high }: Range): Sql => sql`seq >= ${low} AND seq < ${high}`;
 
 interface SortedRequests {
   requests: RequestView[];
@@ -54,20 +61,18 @@ export async function sortRequests(
   selection: Selection,
   { by, isAscending, limit }: { by: SortColumn; isAscending: boolean; limit: number },
 ): Promise<SortedRequests> {
-  const column = measureColumns[by];
-  const selectRows = database.prepare(
-    `SELECT seq, ${column} AS value FROM requests WHERE seq >= ? AND seq < ?${selection.sql}
-     AND outcome IS NOT NULL AND ${column} IS NOT NULL ORDER BY seq DESC LIMIT ?`,
-  );
+  const { value, hasValue } = sortedBy(by);
+  const reads = new Reads(database);
   const candidates: { seq: number; value: number }[] = [];
   let rowsRead = 0;
   let isCut = false;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
     isCut = candidates.length > maxSorted || rowsRead >= maxRead;
     if (isCut) break;
-    for (const row of selectRows.all(low, high, ...selection.values, maxSorted + 1 - candidates.length)) {
-      candidates.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
-    }
+    const values = sql`SELECT seq, ${raw(value)} AS value FROM requests
+      WHERE ${within({ low, high })} AND ${selection.condition} AND ${raw(hasValue)}
+      ORDER BY seq DESC LIMIT ${maxSorted + 1 - candidates.length}`;
+    for (const row of reads.all(values)) candidates.push({ seq: Number(row.seq), value: number(row.value) ?? 0 });
     rowsRead += high - low;
     await setImmediate();
   }
@@ -85,16 +90,15 @@ export async function sortRequests(
 
 /** Reads at most 200,000 rows; of more, it counts the newest. */
 export async function countRequests(database: Database, selection: Selection): Promise<RequestCount> {
-  if (selection.sql === '') return countAll(database, selection);
-  const countRows = database.prepare(
-    `SELECT count(*) AS requests, sum(${rowSql(errors, sqliteNotation)}) AS failed
-     FROM requests WHERE seq >= ? AND seq < ?${selection.sql}`,
-  );
+  if (selection.isWhole) return countAll(database, selection);
+  const reads = new Reads(database);
   const count: RequestCount = { requests: 0, failed: 0, isComplete: true };
   let rowsRead = 0;
   for (const { low, high } of piecesOf(selection, rowsPerPiece)) {
-    if (rowsRead >= maxRead) return { ...count, isComplete: false };
-    const row = countRows.get(low, high, ...selection.values);
+    if (rowsRead >= maxCounted) return { ...count, isComplete: false };
+    const [row] = reads.all(
+      sql`SELECT ${raw(countColumns(sqliteNotation))} FROM requests WHERE ${within({ low, high })} AND ${selection.condition}`,
+    );
     count.requests += number(row?.requests) ?? 0;
     count.failed += number(row?.failed) ?? 0;
     rowsRead += high - low;
@@ -115,16 +119,13 @@ function countAll(database: Database, { range }: Selection): RequestCount {
 }
 
 /** There is no index on costs, so the scan is limited: about 100 ms, in pieces of 4 ms. */
-const latestPriced = 100_000;
-
-/** The models of the latest 100,000 requests that may have had an unknown cost. */
 export async function findUnpriced(database: Database): Promise<UnpricedUse[]> {
   const { low, high } = wholeRange(database);
   const select = database.prepare(
     `WITH asked AS (SELECT * FROM requests WHERE seq >= ? AND seq < ?) ${unpricedUsesSql('asked', sqliteNotation)}`,
   );
   const uses = new UnpricedUses();
-  for (let from = Math.max(low, high - latestPriced); from < high; from += rowsPerPiece) {
+  for (let from = Math.max(low, high - latestRequests); from < high; from += rowsPerPiece) {
     uses.add(select.all(from, Math.min(from + rowsPerPiece, high)));
     await setImmediate();
   }

@@ -22,7 +22,9 @@ import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { after, every } from '../../ground/timers.ts';
 import type { ClientModelUse } from '../rules/client-models.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
+import type { NameDimension, RequestConditions } from '../rules/request-conditions.ts';
 import type { BookedJob } from '../rules/rows.ts';
+import type { SessionFilter, SessionPage, SessionReading } from '../rules/session-queries.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import { unreadable } from '../rules/unreadable.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
@@ -38,13 +40,11 @@ import {
 } from './queries.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
 import { createRepair, type Repair } from './repair.ts';
-import type { RequestConditions } from './request-filter.ts';
-import type { NameDimension } from './request-names.ts';
+
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import { budgetMigrations } from './schema.ts';
 import type { JoinedRequest } from './session-rows.ts';
 import { createSessionStates, type SessionStates } from './session-states.ts';
-import type { SessionFilter, SessionPage, SessionReading } from './sessions.ts';
 import { SetAsideRows } from './set-aside-rows.ts';
 import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';

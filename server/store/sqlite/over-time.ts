@@ -2,16 +2,15 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Period } from '../../contract/calendar.ts';
-import type { UsageDimension } from '../../contract/ledger.ts';
 import type { FirstByteView, UsageStepView } from '../../contract/request-views.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
-import { sqliteNotation } from '../rules/condition-sql.ts';
+import { allOf, raw, sql } from '../rules/condition-sql.ts';
 import { nameColumns } from '../rules/counted-names.ts';
-import { countsSql } from '../rules/counts-sql.ts';
-import { FirstByteSteps, samplesPerStep } from '../rules/first-byte-steps.ts';
-import { addInto, displayedCost, readSums, sumColumns } from '../rules/sums.ts';
-import type { FirstByteQuery, NamedUsageQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
+import { countedRequests, storedSums } from '../rules/counts-sql.ts';
+import { FirstByteSteps, isSampled, samplesPerStep } from '../rules/first-byte-steps.ts';
+import { addInto, displayedCost, readSums, summedColumns } from '../rules/sums.ts';
+import type { FirstByteQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
 import {
   askedSteps,
   calendarFor,
@@ -21,7 +20,7 @@ import {
   isOfSums,
   type UsageStep,
 } from '../rules/usage-within.ts';
-import type { Database } from './database.ts';
+import { type Database, Reads } from './database.ts';
 import { piecesOf, select } from './request-filter.ts';
 import { blocksDuring, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
@@ -50,7 +49,7 @@ export async function sumsOverTime(
   const calendar = calendarFor(question);
   const batches = isOfSums(question) ? readCells(database, question) : readRequests(database, index, question);
   for await (const rows of batches) {
-    for (const row of rows) addStep(steps, readStep(row, calendar.stepOf(question.stepMs, number(row.at) ?? 0)));
+    for (const row of rows) addStep(steps, readStep(row, calendar.stepOf(question.stepMs, number(row.slot) ?? 0)));
     await setImmediate();
   }
   return [...steps.values()].sort((a, b) => a.startMs - b.startMs || compareNames(a.name, b.name));
@@ -58,16 +57,21 @@ export async function sumsOverTime(
 
 /** Of each local day, or of each step if they are longer, by the parts of it that are asked for. */
 function* readCells(database: Database, question: UsageOverTimeQuery): Generator<Row[]> {
-  const { by, names = [], stepMs } = question;
-  const select = database.prepare(cellsSql(namesSqlOf(question)));
+  const { by, names, stepMs } = question;
+  const reads = new Reads(database);
   const range = keptQuarters(database, question);
   const partMs = Math.min(stepMs, lastMs);
   for (const { startMs, endMs } of calendarFor(question).stepsOf(Math.max(stepMs, dayMs), range)) {
     const low = Math.ceil(Math.max(startMs, range.sinceMs) / quarterMs);
     const high = Math.ceil(Math.min(endMs, range.untilMs) / quarterMs);
+    const firstMs = Number.isFinite(startMs) ? startMs : range.sinceMs;
     for (let from = low; from < high; from += quartersPerBatch) {
-      const firstMs = Number.isFinite(startMs) ? startMs : range.sinceMs;
-      yield select.all(firstMs, partMs, partMs, firstMs, by, from, Math.min(from + quartersPerBatch, high), ...names);
+      const cells = storedSums('quarter', { by, names, from, to: Math.min(from + quartersPerBatch, high) });
+      // The first time of the part of the step.
+      const slot = sql`CAST((quarter * ${raw(String(quarterMs))} - ${firstMs}) / ${partMs} AS INTEGER) * ${partMs} + ${firstMs}`;
+      yield reads.all(
+        sql`SELECT ${slot} AS slot, name, ${raw(summedColumns)} FROM usage_cells WHERE ${cells} GROUP BY slot, name`,
+      );
     }
   }
 }
@@ -77,31 +81,15 @@ async function* readRequests(
   index: TextIndex,
   question: UsageOverTimeQuery,
 ): AsyncGenerator<Row[]> {
-  const { by, names = [], sinceMs, untilMs, stepMs, within } = question;
+  const { by, names, sinceMs, untilMs, stepMs, within } = question;
   const selection = await select(database, index, { sinceMs, untilMs, ...(within && { within }) });
-  const statement = database.prepare(rowsSql(by, selection.sql, namesSqlOf(question)));
+  const reads = new Reads(database);
   const unitMs = isOfQuarters(stepMs) ? quarterMs : 1;
+  const slot = sql`CAST(started_at / ${unitMs} AS INTEGER) * ${unitMs}`;
   for (const { low, high } of piecesOf(selection, rowsPerBatch)) {
-    yield statement.all(unitMs, unitMs, low, high, ...selection.values, ...names);
+    const range = sql`seq >= ${low} AND seq < ${high}`;
+    yield reads.all(countedRequests({ by, names, slot, condition: allOf([range, selection.condition]) }));
   }
-}
-
-const namesSqlOf = ({ names }: NamedUsageQuery) =>
-  names === undefined ? '' : ` AND name IN (${names.map(() => '?').join(', ')})`;
-
-const sums = sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ');
-
-/** `at`: the first time of the part of the step. */
-function cellsSql(namesSql: string): string {
-  return `SELECT CAST((quarter * ${quarterMs} - ?) / ? AS INTEGER) * ? + ? AS at, name, ${sums} FROM usage_cells
-    WHERE dimension = ? AND quarter >= ? AND quarter < ?${namesSql} GROUP BY at, name`;
-}
-
-function rowsSql(by: UsageDimension, conditionsSql: string, namesSql: string): string {
-  return `WITH asked AS (SELECT CAST(started_at / ? AS INTEGER) * ? AS at, * FROM requests
-      WHERE seq >= ? AND seq < ? AND outcome IS NOT NULL${conditionsSql})
-    SELECT at, name, ${sums} FROM (${countsSql(by, 'at', sqliteNotation)})
-    WHERE 1${namesSql} GROUP BY at, name`;
 }
 
 function readStep(row: Row, { startMs }: Period): UsageStep {
@@ -126,7 +114,7 @@ export async function firstByteTimes(database: Database, question: FirstByteQuer
   const { by = 'day', names, stepMs } = question;
   const samplesIn = database.prepare(
     `SELECT first_byte_ms, ${nameColumns[by]} AS name FROM requests
-     WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ? AND first_byte_ms IS NOT NULL AND shadow_of IS NULL
+     WHERE seq >= ? AND seq < ? AND started_at >= ? AND started_at < ? AND ${isSampled}
      ORDER BY seq DESC LIMIT ?`,
   );
   const inCells = database.prepare(

@@ -17,6 +17,15 @@ import type { SessionInFull } from '../../contract/session-views.ts';
 import type { ClientModelUse } from '../rules/client-models.ts';
 import { ClientUses, clientUsesSql } from '../rules/client-uses.ts';
 import { number, text } from '../rules/columns.ts';
+import { sql } from '../rules/condition-sql.ts';
+import {
+  latestRequests,
+  type NameDimension,
+  type RequestConditions,
+  type SortColumn,
+  timesOfId,
+} from '../rules/request-conditions.ts';
+import type { SessionFilter, SessionPage, SessionReading } from '../rules/session-queries.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { readCapture } from './capture-rows.ts';
@@ -25,10 +34,10 @@ import type { Database } from './database.ts';
 import { countRequests, findRequests, findUnpriced, sortRequests } from './find-requests.ts';
 import { firstByteTimes, usageOverTime } from './over-time.ts';
 import { repairedPercent as readRepairedPercent } from './repair.ts';
-import { type RequestConditions, type SortColumn, select, timesOfId } from './request-filter.ts';
-import { type NameDimension, recordedNames } from './request-names.ts';
+import { select } from './request-filter.ts';
+import { recordedNames } from './request-names.ts';
 import { blocksDuring, wholeRange } from './seek.ts';
-import { getSession, listSessions, type SessionFilter, type SessionPage, type SessionReading } from './sessions.ts';
+import { getSession, listSessions } from './sessions.ts';
 import { createTextIndex } from './text-index.ts';
 import { summarizeUsage } from './usage-summary.ts';
 
@@ -137,7 +146,7 @@ const idSlackMs = 5_000;
 
 async function getRequest(database: Database, id: string): Promise<RequestView | null> {
   const times = timesOfId(id);
-  const where = { sql: ' AND id = ?', values: [id], range: wholeRange(database) };
+  const where = { condition: sql`id = ${id}`, isWhole: false, range: wholeRange(database) };
   if (times) {
     const blocks = blocksDuring(database, { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs });
     const [row] = await findRequests(database, { ...where, blocks }, 1);
@@ -149,15 +158,13 @@ async function getRequest(database: Database, id: string): Promise<RequestView |
 }
 
 /** There is no index on clients, so the scan is limited: about 100 ms, in batches of 4 ms. */
-const clientRows = 100_000;
-
 async function listClients(database: Database): Promise<ClientUseView[]> {
   const { low, high } = wholeRange(database);
   const select = database.prepare(
     `WITH asked AS (SELECT * FROM requests WHERE seq >= ? AND seq < ?) ${clientUsesSql('asked')}`,
   );
   const uses = new ClientUses();
-  for (let from = Math.max(low, high - clientRows); from < high; from += rowsPerBatch) {
+  for (let from = Math.max(low, high - latestRequests); from < high; from += rowsPerBatch) {
     uses.add(select.all(from, Math.min(from + rowsPerBatch, high)));
     await setImmediate();
   }

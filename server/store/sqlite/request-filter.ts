@@ -1,240 +1,103 @@
-/** The conditions of a request filter, in SQL and as the blocks in which its requests can be. */
-import type { Operation } from '../../contract/capability.ts';
+/** Where the requests of a filter can be, and their condition in SQLite's SQL. */
+import { allOf, anyOf, isAmong, type Sql } from '../rules/condition-sql.ts';
 import {
-  type ComparedField,
-  type Comparison,
-  comparedFields,
-  comparisonOf,
-  fitsStatus,
-} from '../../contract/comparison.ts';
-import type { RequestOutcome } from '../../contract/ledger.ts';
-import type { Within } from '../../contract/people.ts';
-import { errorOutcomes, errors, refused } from '../../contract/request-errors.ts';
-import type { SqlValue } from '../rules/columns.ts';
-import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
+  type AskedCondition,
+  conditionsOf,
+  idFound,
+  namesFound,
+  type RequestConditions,
+} from '../rules/request-conditions.ts';
 import type { Database } from './database.ts';
-import { blockOf, blockRows, blocksOf, firstNamedBlock, type NameDimension, recordedNames } from './request-names.ts';
+import { blockOf, blockRows, blocksOf, firstNamedBlock, recordedNames } from './request-names.ts';
 import { blocksDuring, type Range, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
 
-/** All given conditions must hold. */
-export interface RequestConditions {
-  keyId?: string;
-  groupId?: string;
-  /** The requested name or the upstream's. */
-  model?: string;
-  provider?: string;
-  client?: string;
-  capability?: Operation;
-  /** `failed` and `refused`: as in `contract/request-errors`. */
-  outcome?: RequestOutcome | 'running' | 'failed' | 'refused';
-  /** `404`, `4xx` for a class, or `>=500`. */
-  status?: string;
-  /** `>0.05`, in US dollars. */
-  cost?: string;
-  durationMs?: string;
-  firstByteMs?: string;
-  tokens?: string;
-  /** In ids, names of models, providers and clients, errors, and captured bodies. */
-  search?: string;
-  sinceMs?: number;
-  /** Exclusive. */
-  untilMs?: number;
-  /** Absent: all requests. */
-  within?: Within;
-}
-
 export interface Selection {
-  /** ` AND …` for each condition. */
-  sql: string;
-  values: SqlValue[];
+  condition: Sql;
+  /** Without a condition. */
+  isWhole: boolean;
   range: Range;
   /** In which its requests can be, newest first; null: in any of the range. */
   blocks: number[] | null;
 }
 
-/** What a wanted outcome asks of a row, and the outcomes with which it can be. */
-export function outcomeAsked(outcome: RequestConditions['outcome']) {
-  if (outcome === undefined || outcome === 'running') return null;
-  if (outcome === 'failed') return { outcomes: errorOutcomes, condition: errors };
-  if (outcome === 'refused') return { outcomes: ['error'], condition: refused };
-  return { outcomes: [outcome], condition: null };
-}
-
 export async function select(database: Database, index: TextIndex, filter: RequestConditions): Promise<Selection> {
-  const selection = new Selecting(database, wholeRange(database));
-  const { keyId, groupId, model, provider, client, capability, outcome, status, search, sinceMs, untilMs } = filter;
-  if (filter.within) selection.within(filter.within);
-  if (keyId !== undefined) selection.named('key', ['key_id'], [keyId]);
-  if (groupId !== undefined) selection.named('group', ['group_id'], [groupId]);
-  if (provider !== undefined) selection.named('provider', ['provider'], [provider]);
-  if (client !== undefined) selection.named('client', ['client'], [client]);
-  if (capability !== undefined) selection.named('capability', ['capability'], [capability]);
-  if (model !== undefined) selection.named('model', ['model_asked', 'model_served'], [model]);
-  if (status !== undefined) selection.named('status', ['status'], statusesOf(database, status));
-  if (outcome === 'running') selection.add('outcome IS NULL');
-  const asked = outcomeAsked(outcome);
-  if (asked) selection.named('outcome', ['outcome'], asked.outcomes);
-  if (asked?.condition) selection.add(rowSql(asked.condition, sqliteNotation));
-  if (sinceMs !== undefined || untilMs !== undefined) selection.during(sinceMs, untilMs);
-  for (const { field, sign, value } of comparisonsIn(filter))
-    selection.add(`(outcome IS NOT NULL AND ${measureColumns[measureOf[field]]} ${sign} ?)`, value);
-  if (search !== undefined && search.trim() !== '') selection.searched(search.trim(), await index.find(search));
-  return selection;
+  const places = new Places(database);
+  const asked = conditionsOf(filter);
+  for (const { names, times } of asked) {
+    if (names) places.limitToNames(names);
+    if (times) places.keep(blocksDuring(database, times));
+  }
+  const conditions = asked.map(({ condition }) => condition);
+  const search = filter.search?.trim() ?? '';
+  if (search !== '') conditions.push(searched(search, await index.find(search), places));
+  const { range, blocks } = places;
+  return { condition: allOf(conditions), isWhole: conditions.length === 0, range, blocks };
 }
 
-/** The comparisons with numbers that a filter asks for. */
-export function comparisonsIn(filter: RequestConditions): (Comparison & { field: ComparedField })[] {
-  return comparedFields.flatMap((field) => {
-    const condition = filter[field];
-    return condition === undefined ? [] : [{ field, ...comparisonOf(condition) }];
+/** A short beginning of an id matches years; only its newest blocks are searched. */
+const maxIdBlocks = 400;
+
+/** `hits`: requests with a text that contains the search. */
+function searched(search: string, hits: readonly number[], places: Places): Sql {
+  const { database } = places;
+  const ofId = idFound(search);
+  const ofNames = namesFound(search, {
+    model: recordedNames(database, 'model'),
+    provider: recordedNames(database, 'provider'),
+    client: recordedNames(database, 'client'),
+    error: recordedNames(database, 'error'),
   });
+  places.limitTo([
+    ...hits.map(blockOf),
+    ...(ofId ? blocksDuring(database, ofId.times).slice(0, maxIdBlocks) : []),
+    ...ofNames.flatMap(({ names = [] }) => places.ofNames(names)),
+  ]);
+  const found = [...(ofId ? [ofId] : []), ...ofNames].map(({ condition }) => condition);
+  return anyOf([isAmong('seq', hits), ...found]);
 }
 
-/** The columns by which requests are compared and sorted. */
-export const measureColumns = {
-  duration: 'total_ms',
-  cost: 'cost_usd',
-  'first-byte': 'first_byte_ms',
-  tokens: "coalesce(usage ->> '$.inputTokens', 0) + coalesce(usage ->> '$.outputTokens', 0)",
-} as const;
-export type SortColumn = keyof typeof measureColumns;
-
-/** The name of a compared field among the columns. */
-export const measureOf: Record<ComparedField, SortColumn> = {
-  cost: 'cost',
-  durationMs: 'duration',
-  firstByteMs: 'first-byte',
-  tokens: 'tokens',
-};
-
-function statusesOf(database: Database, status: string): string[] {
-  if (/^\d+$/.test(status)) return [status];
-  return recordedNames(database, 'status').filter((name) => fitsStatus(Number(name), status));
-}
-
-const searchedColumns = {
-  model: ['model_asked', 'model_served'],
-  provider: ['provider'],
-  client: ['client'],
-  error: ['error_code'],
-};
-
-class Selecting implements Selection {
-  sql = '';
-  readonly values: SqlValue[] = [];
+/** The blocks in which the requests of all conditions can be. */
+class Places {
+  readonly database: Database;
   readonly range: Range;
   blocks: number[] | null = null;
-  readonly #database: Database;
 
-  constructor(database: Database, range: Range) {
-    this.#database = database;
-    this.range = range;
+  constructor(database: Database) {
+    this.database = database;
+    this.range = wholeRange(database);
   }
 
-  add(sql: string, ...values: SqlValue[]): void {
-    this.sql += ` AND ${sql}`;
-    this.values.push(...values);
+  /** Each request has one of the names. */
+  limitToNames(names: NonNullable<AskedCondition['names']>): void {
+    this.limitTo(this.ofNames(names));
   }
 
-  /** One of the columns has one of the names. */
-  named(dimension: NameDimension, columns: readonly string[], names: readonly string[]): void {
-    const list = JSON.stringify(dimension === 'status' ? names.map(Number) : names);
-    const each = columns.map((column) => `${column} IN (SELECT value FROM json_each(?))`);
-    this.add(`(${each.join(' OR ')})`, ...columns.map(() => list));
-    this.#limitToBlocks(this.#blocksOf(dimension, names));
+  /** The blocks in which one of the names is recorded. */
+  ofNames(asked: NonNullable<AskedCondition['names']>): number[] {
+    return asked.flatMap(({ dimension, names }) => {
+      const list = typeof names === 'function' ? recordedNames(this.database, dimension).filter(names) : names;
+      return blocksOf(this.database, dimension, list, this.#blockRange);
+    });
   }
 
-  during(sinceMs?: number, untilMs?: number): void {
-    if (sinceMs !== undefined) this.add('started_at >= ?', sinceMs);
-    if (untilMs !== undefined) this.add('started_at < ?', untilMs);
-    this.#keepBlocks(blocksDuring(this.#database, { sinceMs, untilMs }));
-  }
-
-  /** Matches requests of one of the keys or one of the groups. */
-  within({ keyIds, groupIds }: Within): void {
-    const isIn = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
-    this.add(`(${isIn('key_id')} OR ${isIn('group_id')})`, JSON.stringify(keyIds), JSON.stringify(groupIds));
-    const blocks = [...this.#blocksOf('key', keyIds), ...this.#blocksOf('group', groupIds)];
-    this.#limitToBlocks([...new Set(blocks)].sort((one, other) => other - one));
-  }
-
-  /** `hits`: requests with a text that contains the search. */
-  searched(search: string, hits: readonly number[]): void {
-    const parts = [`seq IN (SELECT value FROM json_each(?))`];
-    const values: SqlValue[] = [JSON.stringify(hits)];
-    const blocks = hits.map(blockOf);
-    const times = timesOfId(search);
-    if (times) {
-      parts.push('id GLOB ?');
-      values.push(`${search.toLowerCase()}*`);
-      const near = { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs };
-      blocks.push(...blocksDuring(this.#database, near).slice(0, maxIdBlocks));
-    }
-    for (const [dimension, columns] of Object.entries(searchedColumns) as [NameDimension, string[]][]) {
-      const names = recordedNames(this.#database, dimension).filter((name) => containsText(name, search));
-      if (names.length === 0) continue;
-      for (const column of columns) {
-        parts.push(`${column} IN (SELECT value FROM json_each(?))`);
-        values.push(JSON.stringify(names));
-      }
-      blocks.push(...this.#blocksOf(dimension, names));
-    }
-    this.add(`(${parts.join(' OR ')})`, ...values);
-    this.#limitToBlocks([...new Set(blocks)].sort((one, other) => other - one));
-  }
-
-  #blocksOf(dimension: NameDimension, names: readonly string[]): number[] {
+  /** Blocks without recorded names stay in any case. */
+  limitTo(blocks: readonly number[]): void {
     const { low, high } = this.#blockRange;
-    return blocksOf(this.#database, dimension, names, { low, high });
+    const unnamed = Math.min(firstNamedBlock(this.database), high);
+    const recorded = [...new Set(blocks)].filter((block) => block >= unnamed && block < high);
+    recorded.sort((one, other) => other - one);
+    this.keep([...recorded, ...Array.from({ length: Math.max(0, unnamed - low) }, (_, index) => unnamed - 1 - index)]);
+  }
+
+  keep(blocks: readonly number[]): void {
+    const previousBlocks = this.blocks && new Set(this.blocks);
+    this.blocks = blocks.filter((block) => previousBlocks?.has(block) ?? true);
   }
 
   get #blockRange(): Range {
     return { low: blockOf(this.range.low), high: blockOf(this.range.high - 1) + 1 };
   }
-
-  /** Blocks without recorded names stay in any case. */
-  #limitToBlocks(blocks: readonly number[]): void {
-    const { low, high } = this.#blockRange;
-    const unnamed = Math.min(firstNamedBlock(this.#database), high);
-    const recorded = blocks.filter((block) => block >= unnamed && block < high);
-    this.#keepBlocks([
-      ...recorded,
-      ...Array.from({ length: Math.max(0, unnamed - low) }, (_, index) => unnamed - 1 - index),
-    ]);
-  }
-
-  #keepBlocks(blocks: readonly number[]): void {
-    const previousBlocks = this.blocks && new Set(this.blocks);
-    this.blocks = blocks.filter((block) => previousBlocks?.has(block) ?? true);
-  }
-}
-
-/** `rate limit` is in `rate_limit_exceeded`. */
-const plainText = (text: string) => text.toLowerCase().replaceAll(/[_\s-]+/g, ' ');
-/** Whether a name contains a search, whatever separates its words. */
-export const containsText = (name: string, search: string) => plainText(name).includes(plainText(search));
-
-/** An id contains the time of its request; the row may have been inserted a little earlier or later. */
-const idSlackMs = 60_000;
-/** A short beginning of an id matches years; only its newest blocks are searched. */
-const maxIdBlocks = 400;
-const timeDigits = 12;
-
-interface IdTimes {
-  sinceMs: number;
-  untilMs: number;
-}
-
-/** The times that an id with this beginning can contain; null if it is none. */
-export function timesOfId(search: string): IdTimes | null {
-  const [, digits] = /^req_([0-9a-f]{1,32})$/i.exec(search) ?? [];
-  if (digits === undefined) return null;
-  const time = digits.slice(0, timeDigits);
-  return {
-    sinceMs: Number.parseInt(time.padEnd(timeDigits, '0'), 16),
-    untilMs: Number.parseInt(time.padEnd(timeDigits, 'f'), 16),
-  };
 }
 
 /** Ranges of about `rows` requests each, newest first, that together contain the selection. */

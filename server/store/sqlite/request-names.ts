@@ -6,25 +6,12 @@
 import type { RequestView } from '../../contract/request-views.ts';
 import { hourMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
+import { type NameDimension, nameDimensions } from '../rules/request-conditions.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import type { Database, Statement } from './database.ts';
 
 export const blockRows = 256;
 export const blockOf = (seq: number) => Math.floor(seq / blockRows);
-
-/** The names by which requests can be looked up. `model`: the requested name and the upstream's. */
-export const nameDimensions = [
-  'key',
-  'group',
-  'provider',
-  'model',
-  'client',
-  'capability',
-  'status',
-  'outcome',
-  'error',
-] as const;
-export type NameDimension = (typeof nameDimensions)[number];
 
 /** Under this dimension are the hours in which the requests of a block began: see seek.ts. */
 export const hourDimension = 'hour';

@@ -5,6 +5,7 @@
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { number, text } from '../rules/columns.ts';
 import { isTemporary } from '../rules/failures.ts';
+import { budgetUsed } from '../rules/session-queries.ts';
 import { unreadable } from '../rules/unreadable.ts';
 import type { Database } from './database.ts';
 
@@ -21,9 +22,6 @@ export interface SessionStates {
   /** Calls the listener for each session that another replica stops or resumes; absent without other replicas. */
   onChange?(listener: (id: string, isStopped: boolean) => void): void;
 }
-
-/** SQL of a row in `sessions`. */
-export const budgetUsed = '(cost_usd - resumed_usd)';
 
 /** `flush` writes pending rows. */
 export function createSessionStates(database: Database, flush: () => void): SessionStates {

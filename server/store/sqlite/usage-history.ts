@@ -3,13 +3,13 @@
  * at the beginning of each budget period. SQLite answers synchronously.
  */
 
-import { usesRate } from '../../contract/count.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import { quarterMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { number } from '../rules/columns.ts';
-import { rowSql, sqliteNotation } from '../rules/condition-sql.ts';
-import type { Database } from './database.ts';
+import { number, type Row } from '../rules/columns.ts';
+import { sql } from '../rules/condition-sql.ts';
+import { ratedRequests } from '../rules/request-conditions.ts';
+import { type Database, Reads } from './database.ts';
 import { firstSince } from './seek.ts';
 import { quartersPerDay } from './usage-cells.ts';
 import { lastRolledDay } from './usage-days.ts';
@@ -83,10 +83,7 @@ export function createUsageHistory(database: Database): LocalUsageHistory {
     day: prepareSum(database, 'usage_days', 'day'),
   };
   const newest = database.prepare('SELECT max(quarter) AS quarter FROM usage_cells WHERE dimension = ?');
-  const since = {
-    key: database.prepare(sinceSql('key_id')),
-    group: database.prepare(sinceSql('group_id')),
-  };
+  const reads = new Reads(database);
   const forget = database.prepare('DELETE FROM usage_totals WHERE dimension = ? AND name = ?');
   return {
     spent(scope, id, { startMs, endMs }) {
@@ -104,17 +101,17 @@ export function createUsageHistory(database: Database): LocalUsageHistory {
         sumOf.quarter(scope, id, [endDay * quartersPerDay, end]),
       );
     },
-    requestsSince: (scope, id, sinceMs) =>
-      since[scope].all(firstSince(database, sinceMs), id, sinceMs).map((row) => ({
-        startedAt: number(row.started_at) ?? 0,
-        tokens: number(row.tokens) ?? 0,
-      })),
+    requestsSince(scope, id, sinceMs) {
+      const places = [sql`seq >= ${firstSince(database, sinceMs)}`];
+      return reads.all(ratedRequests({ scope, ids: [id], sinceMs, places })).map(toPast);
+    },
     forgetTotal: (scope, id) => void forget.run(scope, id),
   };
 }
 
-function toSpent(row: Record<string, unknown> | undefined): Spent {
-  return { usd: Number(row?.cost_usd ?? 0), tokens: Number(row?.tokens ?? 0), unpriced: Number(row?.unpriced ?? 0) };
+/** Missing columns count as 0. */
+export function toSpent(row: Row | undefined): Spent {
+  return { usd: number(row?.cost_usd) ?? 0, tokens: number(row?.tokens) ?? 0, unpriced: number(row?.unpriced) ?? 0 };
 }
 
 export function plus(...all: Spent[]): Spent {
@@ -125,6 +122,11 @@ export function plus(...all: Spent[]): Spent {
   }));
 }
 
+export const toPast = (row: Row): PastRequest => ({
+  startedAt: number(row.started_at) ?? 0,
+  tokens: number(row.tokens) ?? 0,
+});
+
 /** One index look-up for each quarter or day, whatever the number of names. CROSS JOIN keeps SQLite from reordering the join. */
 function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', timeColumn: 'quarter' | 'day') {
   const select = database.prepare(
@@ -134,12 +136,4 @@ function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', tim
   );
   return (scope: LimitScope, id: string, [first, end]: readonly [number, number]): Spent =>
     toSpent(first < end ? select.get(first, end, scope, id) : undefined);
-}
-
-/** Those that count against a rate, as they do while the program runs; all that still run. */
-function sinceSql(column: 'key_id' | 'group_id'): string {
-  return `SELECT started_at, coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0) AS tokens
-    FROM requests
-    WHERE seq >= ? AND ${column} = ? AND started_at >= ? AND (outcome IS NULL OR ${rowSql(usesRate, sqliteNotation)})
-      AND shadow_of IS NULL`;
 }

@@ -5,10 +5,12 @@ import { wholeQuarters } from '../../contract/calendar.ts';
 import type { UsageView } from '../../contract/request-views.ts';
 import { quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
-import { addInto, displayedCost, readSums, type Sums, sumColumns } from '../rules/sums.ts';
+import { raw, sql } from '../rules/condition-sql.ts';
+import { storedSums } from '../rules/counts-sql.ts';
+import { addInto, displayedCost, readSums, type Sums, summedColumns } from '../rules/sums.ts';
 import type { UsageQuery } from '../rules/usage-query.ts';
 import { byCost, stepsOf, summaryOf } from '../rules/usage-within.ts';
-import type { Database } from './database.ts';
+import { type Database, Reads } from './database.ts';
 import { sumsOverTime } from './over-time.ts';
 import type { TextIndex } from './text-index.ts';
 import { quartersPerDay } from './usage-cells.ts';
@@ -46,28 +48,23 @@ interface Adding {
 /** Uses the totals of whole days as far as possible, and quarters before and after. */
 async function addWholeTime(database: Database, { quarters, question, sums }: Adding): Promise<void> {
   const { by, names } = question;
-  const nameArguments = names === undefined ? [] : [JSON.stringify(names)];
-  const add = async (table: 'usage_cells' | 'usage_days', { from, to }: Span, perBatch: number) => {
-    const select = database.prepare(sumsSql(table, table === 'usage_days' ? 'day' : 'quarter', names !== undefined));
+  const reads = new Reads(database);
+  const add = async (time: 'quarter' | 'day', { from, to }: Span, perBatch: number) => {
+    const table = raw(time === 'day' ? 'usage_days' : 'usage_cells');
     for (let at = from; at < to; at += perBatch) {
-      for (const row of select.all(by, at, Math.min(to, at + perBatch), ...nameArguments)) addRow(sums, row);
+      const cells = storedSums(time, { by, names, from: at, to: Math.min(to, at + perBatch) });
+      const batch = sql`SELECT name, ${raw(summedColumns)} FROM ${table} WHERE ${cells} GROUP BY name`;
+      for (const row of reads.all(batch)) addRow(sums, row);
       await setImmediate();
     }
   };
   const firstDay = Math.ceil(quarters.from / quartersPerDay);
   const endDay = Math.min(Math.floor(quarters.to / quartersPerDay), lastRolledDay(database, by) + 1);
   const perBatch = daysPerBatch * quartersPerDay;
-  if (endDay <= firstDay) return await add('usage_cells', quarters, perBatch);
-  await add('usage_cells', { from: quarters.from, to: firstDay * quartersPerDay }, perBatch);
-  await add('usage_days', { from: firstDay, to: endDay }, rolledDaysPerBatch);
-  await add('usage_cells', { from: endDay * quartersPerDay, to: quarters.to }, perBatch);
-}
-
-/** `isNamed`: of the names in a list, as JSON. */
-function sumsSql(table: string, time: string, isNamed = false): string {
-  const nameCondition = isNamed ? ' AND name IN (SELECT value FROM json_each(?))' : '';
-  return `SELECT name, ${sumColumns.map((column) => `sum(${column}) AS ${column}`).join(', ')}
-    FROM ${table} WHERE dimension = ? AND ${time} >= ? AND ${time} < ?${nameCondition} GROUP BY name`;
+  if (endDay <= firstDay) return await add('quarter', quarters, perBatch);
+  await add('quarter', { from: quarters.from, to: firstDay * quartersPerDay }, perBatch);
+  await add('day', { from: firstDay, to: endDay }, rolledDaysPerBatch);
+  await add('quarter', { from: endDay * quartersPerDay, to: quarters.to }, perBatch);
 }
 
 /** The requested quarters, limited to those that exist. */

@@ -17,12 +17,12 @@ import {
 } from '../../../../server/store/postgres/request-queries.ts';
 import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
 import { summarizeUsage, usageOverTime } from '../../../../server/store/postgres/usage-queries.ts';
+import { nameDimensions } from '../../../../server/store/rules/request-conditions.ts';
+import type { SessionFilter } from '../../../../server/store/rules/session-queries.ts';
 import type { UsageOverTimeQuery, UsageQuery } from '../../../../server/store/rules/usage-query.ts';
 import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import type { RequestFilter } from '../../../../server/store/sqlite/queries.ts';
-import { nameDimensions } from '../../../../server/store/sqlite/request-names.ts';
-import type { SessionFilter } from '../../../../server/store/sqlite/sessions.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
 import { randomNumbers } from '../../../support/random-numbers.ts';

@@ -1,9 +1,9 @@
 /** Searching requests in SQLite, and the number of rows that a search reads. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RequestConditions } from '../../../../server/store/rules/request-conditions.ts';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import { createLedgerQueries } from '../../../../server/store/sqlite/queries.ts';
-import type { RequestConditions } from '../../../../server/store/sqlite/request-filter.ts';
 import { attemptRecord } from '../../../support/attempt-record.ts';
 import { capturedExchange, clockAt, finishedRow, noon, silent, startedRow } from './records.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { usageDimensions } from '../../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../../server/contract/request-views.ts';
+import { nameDimensions } from '../../../../../server/store/rules/request-conditions.ts';
 import { storableRow } from '../../../../../server/store/rules/storable-row.ts';
 import type { Ledger } from '../../../../../server/store/sqlite/ledger.ts';
 import type { RequestPage } from '../../../../../server/store/sqlite/queries.ts';
-import { nameDimensions } from '../../../../../server/store/sqlite/request-names.ts';
 import {
   fullBegunRow,
   hostileMembers,

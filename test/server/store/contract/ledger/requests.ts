@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RequestConditions } from '../../../../../server/store/sqlite/request-filter.ts';
+import type { RequestConditions } from '../../../../../server/store/rules/request-conditions.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
 import { capturedExchange } from '../../sqlite/records.ts';
 import type { StoreSubject } from '../store-subject.ts';

@@ -1,0 +1,256 @@
+/** The conditions of a request filter, and how requests are sorted and counted: once, for both databases. */
+import type { Operation } from '../../contract/capability.ts';
+import {
+  type ComparedField,
+  type Comparison,
+  comparedFields,
+  comparisonOf,
+  fitsStatus,
+} from '../../contract/comparison.ts';
+import { usesRate } from '../../contract/count.ts';
+import type { RequestOutcome } from '../../contract/ledger.ts';
+import type { LimitScope } from '../../contract/limits.ts';
+import type { Within } from '../../contract/people.ts';
+import { errorOutcomes, errors, refused } from '../../contract/request-errors.ts';
+import {
+  allOf,
+  anyOf,
+  asNumber,
+  holds,
+  isAmong,
+  raw,
+  rowSql,
+  type Sql,
+  type SqlNotation,
+  sql,
+} from './condition-sql.ts';
+
+/** All given conditions must hold. */
+export interface RequestConditions {
+  keyId?: string;
+  groupId?: string;
+  /** The requested name or the upstream's. */
+  model?: string;
+  provider?: string;
+  client?: string;
+  capability?: Operation;
+  /** `failed` and `refused`: as in `contract/request-errors`. */
+  outcome?: RequestOutcome | 'running' | 'failed' | 'refused';
+  /** `404`, `4xx` for a class, or `>=500`. */
+  status?: string;
+  /** `>0.05`, in US dollars. */
+  cost?: string;
+  durationMs?: string;
+  firstByteMs?: string;
+  tokens?: string;
+  /** In ids, names of models, providers and clients, errors, and captured bodies. */
+  search?: string;
+  sinceMs?: number;
+  /** Exclusive. */
+  untilMs?: number;
+  /** Absent: all requests. */
+  within?: Within;
+}
+
+/** The names by which requests can be looked up. `model`: the requested name and the upstream's. */
+export const nameDimensions = [
+  'key',
+  'group',
+  'provider',
+  'model',
+  'client',
+  'capability',
+  'status',
+  'outcome',
+  'error',
+] as const;
+export type NameDimension = (typeof nameDimensions)[number];
+
+const columnsOf: Readonly<Record<NameDimension, readonly string[]>> = {
+  key: ['key_id'],
+  group: ['group_id'],
+  provider: ['provider'],
+  model: ['model_asked', 'model_served'],
+  client: ['client'],
+  capability: ['capability'],
+  status: ['status'],
+  outcome: ['outcome'],
+  error: ['error_code'],
+};
+
+/** The names of a dimension: a list, or those recorded ones that fit. */
+interface AskedNames {
+  dimension: NameDimension;
+  names: readonly string[] | ((name: string) => boolean);
+}
+
+/** A condition, and where the requests for which it holds can be: a database reads no others. */
+export interface AskedCondition {
+  condition: Sql;
+  /** Each has one of these. Absent: any. */
+  names?: readonly AskedNames[];
+  /** Unix milliseconds; `untilMs` is exclusive. */
+  times?: { sinceMs?: number | undefined; untilMs?: number | undefined };
+}
+
+/** All but the search, which each database has its own index for. */
+export function conditionsOf(filter: RequestConditions): AskedCondition[] {
+  const { keyId, groupId, provider, client, capability, model, status, outcome, sinceMs, untilMs, within } = filter;
+  const wanted = { key: keyId, group: groupId, provider, client, capability, model };
+  return [
+    ...(within ? [ofKeysAndGroups(within)] : []),
+    ...Object.entries(wanted).flatMap(([dimension, name]) =>
+      name === undefined ? [] : [named(dimension as NameDimension, [name])],
+    ),
+    ...(status === undefined ? [] : [statusCondition(status)]),
+    ...outcomeConditions(outcome),
+    ...(sinceMs === undefined && untilMs === undefined ? [] : [during({ sinceMs, untilMs })]),
+    ...comparedFields.flatMap((field) => {
+      const text = filter[field];
+      return text === undefined ? [] : [comparedWith(field, comparisonOf(text))];
+    }),
+  ];
+}
+
+/** One of the dimension's columns has one of the names. */
+function named(dimension: NameDimension, names: readonly string[]): AskedCondition {
+  const condition = anyOf(columnsOf[dimension].map((column) => isAmong(column, names)));
+  return { condition, names: [{ dimension, names }] };
+}
+
+function ofKeysAndGroups({ keyIds, groupIds }: Within): AskedCondition {
+  const [ofKeys, ofGroups] = [named('key', keyIds), named('group', groupIds)];
+  return {
+    condition: anyOf([ofKeys.condition, ofGroups.condition]),
+    names: [...(ofKeys.names ?? []), ...(ofGroups.names ?? [])],
+  };
+}
+
+function statusCondition(status: string): AskedCondition {
+  const names = (name: string) => fitsStatus(Number(name), status);
+  return { condition: statusSql(status), names: [{ dimension: 'status', names }] };
+}
+
+function statusSql(status: string): Sql {
+  if (status.endsWith('xx')) {
+    const low = Number.parseInt(status.replace('xx', '00'), 10);
+    return sql`status BETWEEN ${low} AND ${low + 99}`;
+  }
+  const { sign, value } = comparisonOf(status);
+  return sql`status ${raw(sign)} ${value}`;
+}
+
+/** What a wanted outcome asks of a row, and the outcomes with which it can be. */
+function outcomeConditions(outcome: RequestConditions['outcome']): AskedCondition[] {
+  if (outcome === undefined) return [];
+  if (outcome === 'running') return [{ condition: raw('outcome IS NULL') }];
+  if (outcome === 'failed') return [named('outcome', errorOutcomes), { condition: holds(errors) }];
+  if (outcome === 'refused') return [named('outcome', ['error']), { condition: holds(refused) }];
+  return [named('outcome', [outcome])];
+}
+
+function during(times: { sinceMs: number | undefined; untilMs: number | undefined }): AskedCondition {
+  const { sinceMs, untilMs } = times;
+  const since = sinceMs === undefined ? [] : [sql`started_at >= ${sinceMs}`];
+  const until = untilMs === undefined ? [] : [sql`started_at < ${untilMs}`];
+  return { condition: allOf([...since, ...until]), times };
+}
+
+const tokensIn = (name: string) => `coalesce(CAST(usage ->> '${name}' AS double precision), 0)`;
+const tokens = `${tokensIn('inputTokens')} + ${tokensIn('outputTokens')}`;
+
+/** The columns by which requests are compared and sorted. */
+const measures = { duration: 'total_ms', cost: 'cost_usd', 'first-byte': 'first_byte_ms', tokens } as const;
+export type SortColumn = keyof typeof measures;
+
+/** The name of a compared field among the columns. */
+const measureOf: Record<ComparedField, SortColumn> = {
+  cost: 'cost',
+  durationMs: 'duration',
+  firstByteMs: 'first-byte',
+  tokens: 'tokens',
+};
+
+/** A request that runs has only reserved what its columns say. */
+function comparedWith(field: ComparedField, { sign, value }: Comparison): AskedCondition {
+  const measure = raw(measures[measureOf[field]]);
+  return { condition: sql`(outcome IS NOT NULL AND ${measure} ${raw(sign)} CAST(${value} AS double precision))` };
+}
+
+/** The value by which requests are sorted, and the condition that a request has one; others are left out of a sorted list. */
+export function sortedBy(column: SortColumn): { value: string; hasValue: string } {
+  const value = measures[column];
+  return { value, hasValue: `outcome IS NOT NULL AND ${value} IS NOT NULL` };
+}
+
+/** Requests that are sorted; of more than these, the newest. */
+export const maxSorted = 10_000;
+/** Requests that a count considers; of more than these, the newest. */
+export const maxCounted = 200_000;
+/** Requests in which clients and models without a price are looked for: the latest. */
+export const latestRequests = 100_000;
+
+/** The columns of a count: `requests`, and of them `failed`. */
+export const countColumns = (notation: SqlNotation) =>
+  `count(*) AS requests, sum(${asNumber(rowSql(errors, notation))}) AS failed`;
+
+/** The requests of some keys or groups that count against a rate; all that still run do. `places`: where they can be. */
+interface Rated {
+  scope: LimitScope;
+  ids: readonly string[];
+  sinceMs: number;
+  places: readonly Sql[];
+}
+
+/** In order of arrival: `id` of the key or group, `started_at` and `tokens`. */
+export function ratedRequests({ scope, ids, sinceMs, places }: Rated): Sql {
+  const [column = ''] = columnsOf[scope];
+  const counts = sql`(outcome IS NULL OR ${holds(usesRate)}) AND shadow_of IS NULL`;
+  const condition = allOf([...places, isAmong(column, ids), sql`started_at >= ${sinceMs}`, counts]);
+  return sql`SELECT ${raw(column)} AS id, started_at, ${raw(tokens)} AS tokens FROM requests WHERE ${condition} ORDER BY seq`;
+}
+
+/** Where a search looks for names. */
+export const searchedDimensions = ['model', 'provider', 'client', 'error'] as const;
+
+/** Requests with one of the recorded names that contain the search. */
+export function namesFound(
+  search: string,
+  recorded: Readonly<Record<(typeof searchedDimensions)[number], readonly string[]>>,
+): AskedCondition[] {
+  return searchedDimensions.flatMap((dimension) => {
+    const names = recorded[dimension].filter((name) => containsText(name, search));
+    return names.length === 0 ? [] : [named(dimension, names)];
+  });
+}
+
+/** `rate limit` is in `rate_limit_exceeded`. */
+const plainText = (text: string) => text.toLowerCase().replaceAll(/[_\s-]+/g, ' ');
+/** Whether a name contains a search, whatever separates its words. */
+const containsText = (name: string, search: string) => plainText(name).includes(plainText(search));
+
+/** An id contains the time of its request; the row may have been inserted a little earlier or later, or by another clock. */
+export const idSlackMs = 60_000;
+const timeDigits = 12;
+
+/** The times that an id with this beginning can contain; null if it is none. */
+export function timesOfId(search: string): { sinceMs: number; untilMs: number } | null {
+  const [, digits] = /^req_([0-9a-f]{1,32})$/i.exec(search) ?? [];
+  if (digits === undefined) return null;
+  const time = digits.slice(0, timeDigits);
+  return {
+    sinceMs: Number.parseInt(time.padEnd(timeDigits, '0'), 16),
+    untilMs: Number.parseInt(time.padEnd(timeDigits, 'f'), 16),
+  };
+}
+
+/** Requests whose id begins with the search; null if no id does. */
+export function idFound(search: string): (AskedCondition & { times: { sinceMs: number; untilMs: number } }) | null {
+  const times = timesOfId(search);
+  if (!times) return null;
+  const near = { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs };
+  return {
+    condition: sql`substr(id, 1, ${raw(String(search.length))}) = ${search.toLowerCase()}`,
+    times: near,
+  };
+}
