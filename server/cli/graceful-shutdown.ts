@@ -23,7 +23,8 @@ const closeMs = 5_000;
  * raises signals again. A second signal within this time is ignored.
  */
 const sameSignalMs = 1_000;
-const signals = ['SIGTERM', 'SIGINT'] as const;
+/** Both end the process. */
+export const endSignals = ['SIGTERM', 'SIGINT'] as const;
 
 /** The time after a signal at which the process has exited in any case. */
 export function maxShutdownMs({ shutdownDelayMs, gracePeriodMs }: ShutdownTimes): number {
@@ -38,7 +39,7 @@ export function maxShutdownMs({ shutdownDelayMs, gracePeriodMs }: ShutdownTimes)
  */
 export function shutDownGracefully(engine: Engine, times: ShutdownTimes, notice: (line: string) => void): void {
   let endingSinceMs: number | undefined;
-  for (const signal of signals) {
+  for (const signal of endSignals) {
     process.on(signal, () => {
       if (endingSinceMs !== undefined) {
         if (performance.now() - endingSinceMs > sameSignalMs) exit(engine, 128 + constants.signals[signal]);

@@ -36,7 +36,7 @@ import type { ServeOptions } from './serve.ts';
 import { addServiceVerbs, serviceExamples } from './service.ts';
 import { addSessionVerbs, sessionExamples } from './session.ts';
 import { addSettingsVerbs, settingsExamples } from './settings.ts';
-import { addShutdownOptions, readShutdownTimes, type ShutdownFlags } from './shutdown-options.ts';
+import { addShutdownOptions, readShutdownTimes, type ShutdownFlags, storeTimeoutOption } from './shutdown-options.ts';
 import { addStatusVerb, addStop, statusExamples } from './status.ts';
 import { type LoadTeam, partFor, type TeamCommands } from './team.ts';
 import { addTeamPresetVerbs, teamPresetExamples } from './team-preset.ts';
@@ -201,6 +201,7 @@ interface ServeFlags extends ShutdownFlags {
   dataDir?: string;
   config?: string;
   store?: string;
+  storeTimeout: number;
   shared?: string;
   cassette?: string;
   cassetteMode: CassetteMode;
@@ -238,6 +239,7 @@ function addServe(program: Command, terminal: Terminal, loadTeam: LoadTeam): voi
       '--store <address>',
       'share configuration, jobs and ledger with other replicas: postgres://…, env:NAME or file:PATH (docs/shared-store.md)',
     )
+    .addOption(storeTimeoutOption())
     .option(
       '--shared <url>',
       'count limits together with other replicas in Valkey: valkey://USER:PASSWORD@HOST:PORT, env:NAME or file:PATH',
@@ -285,6 +287,7 @@ function serveOptions(flags: ServeFlags, { env }: Terminal): ServeOptions {
     shared: flags.shared,
     cassette: cassette === undefined ? undefined : { folder: cassette, mode, pace },
     shutdown: readShutdownTimes(flags),
+    storeTimeoutMs: flags.storeTimeout * 1000,
     people: publicOrigin === undefined ? undefined : { publicOrigin, trustedProxies },
     open: flags.open ?? false,
     json: flags.json ?? false,

@@ -10,7 +10,7 @@ import type { PeopleOptions } from '../engine/team.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
 import { version } from '../ground/version.ts';
 import { notifyStarter } from './detach.ts';
-import { maxShutdownMs, type ShutdownTimes, shutDownGracefully } from './graceful-shutdown.ts';
+import { endSignals, maxShutdownMs, type ShutdownTimes, shutDownGracefully } from './graceful-shutdown.ts';
 import { limitYoungGeneration } from './limit-young-generation.ts';
 import { openBrowser } from './open-browser.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -33,6 +33,8 @@ export interface ServeOptions {
   /** Records the requests, or answers them from recordings. */
   cassette?: CassetteOptions | undefined;
   shutdown: ShutdownTimes;
+  /** How long the start waits for a database that cannot be used yet. */
+  storeTimeoutMs: number;
   /** Sign-in of people; absent: none. */
   people?: PeopleOptions | undefined;
   /** Opens the window in the browser. */
@@ -77,8 +79,10 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
     ...(options.host && { host: options.host }),
     ...(options.port !== undefined && { port: options.port }),
   };
+  const startsToTheEnd = endAtOnceOnSignal();
   const engine = await openEngine(claim, {
     environment: options.environment,
+    storeTimeoutMs: options.storeTimeoutMs,
     env: terminal.env,
     configFile: options.configFile,
     windowFolders: terminal.windowFolders,
@@ -101,6 +105,7 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
     longestEndMs: maxShutdownMs(options.shutdown),
   });
   engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
+  startsToTheEnd();
   shutDownGracefully(
     cassette ? { ...engine, close: (drainMs) => engine.close(drainMs).then(cassette.summarize) } : engine,
     options.shutdown,
@@ -115,6 +120,18 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
   terminal.stdout.write(readyText);
   notifyStarter(readyText);
   if (options.open) openBrowser(ready.windowUrl, notice);
+}
+
+/**
+ * While it starts, a signal ends the process: the first process of a container would otherwise ignore it. Returns the
+ * function that stops this.
+ */
+function endAtOnceOnSignal(): () => void {
+  const end = (_: NodeJS.Signals, code: number) => process.exit(128 + code);
+  for (const signal of endSignals) process.on(signal, end);
+  return () => {
+    for (const signal of endSignals) process.off(signal, end);
+  };
 }
 
 /** Imported only if it is used. */
@@ -157,12 +174,12 @@ async function explain(error: unknown, { host, port }: Address): Promise<unknown
   }
 }
 
-async function describeStart({ gateway, config }: Engine, { environment }: ServeOptions): Promise<Ready> {
-  // A database that replicas share keeps a secret only if it can be sealed, so the key is only printed once.
-  const keepSecret = environment.store === undefined;
-  const key = config.isFirstRun
-    ? await gateway.execute({ type: 'key.create', name: 'First key', keepSecret })
-    : undefined;
+async function describeStart({ gateway, config }: Engine, { environment, people }: ServeOptions): Promise<Ready> {
+  // The output of a gateway that people share ends up in logs, and several replicas may start at once: its administrator
+  // makes the first key.
+  const isShared = environment.store !== undefined || people !== undefined;
+  const key =
+    config.isFirstRun && !isShared ? await gateway.execute({ type: 'key.create', name: 'First key' }) : undefined;
   return {
     baseUrl: gateway.baseUrl(),
     windowUrl: gateway.createAdminUrl(),

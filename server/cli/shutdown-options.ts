@@ -1,4 +1,4 @@
-/** Options for the end of `serve`. Their names are those of Caddy. */
+/** Options for the start and the end of `serve`. Those of its end have Caddy's names. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShutdownTimes } from './graceful-shutdown.ts';
 
@@ -8,11 +8,17 @@ export interface ShutdownFlags {
 }
 
 export function addShutdownOptions(command: Command): Command {
-  const seconds = (flag: string, description: string, preset: number) =>
-    new Option(`${flag} <seconds>`, description).argParser(parseSeconds).default(preset);
   return command
     .addOption(seconds('--grace-period', 'how long running requests may last after SIGTERM', 10))
     .addOption(seconds('--shutdown-delay', 'how long to keep serving after SIGTERM while /readyz answers 503', 0));
+}
+
+export function storeTimeoutOption(): Option {
+  return seconds('--store-timeout', 'how long the start waits for a database that cannot be used yet', 60);
+}
+
+function seconds(flag: string, description: string, preset: number): Option {
+  return new Option(`${flag} <seconds>`, description).argParser(parseSeconds).default(preset);
 }
 
 export function readShutdownTimes({ gracePeriod, shutdownDelay }: ShutdownFlags): ShutdownTimes {

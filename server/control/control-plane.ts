@@ -27,7 +27,7 @@ import type { Ledger } from '../store/sqlite/ledger.ts';
 import type { ChangeContext } from './changes/change.ts';
 import type { CassetteControl } from './changes/check-cassette.ts';
 import { createConnectClients } from './changes/connect-clients.ts';
-import { storeChange } from './changes/store-change.ts';
+import { onLatestRevision, storeChange } from './changes/store-change.ts';
 import type { TeamPresets } from './changes/team-presets.ts';
 import { createControlEvents, recentRefusals } from './control-events.ts';
 import type { EventHub, EventListener } from './event-hub.ts';
@@ -151,9 +151,11 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     }),
     followTeam: () =>
       inTurn(async () => {
-        const { config: current, revision } = config.current;
-        const due = config.readOnly ? null : ports.team.due(current);
-        if (due) await storeChange({ ...ports, ...machine }, due, revision);
+        await onLatestRevision(async () => {
+          const { config: current, revision } = config.current;
+          const due = config.readOnly ? null : ports.team.due(current);
+          if (due) await storeChange({ ...ports, ...machine }, due, revision);
+        });
         statusChanged();
       }),
     onEvent: (listener, by) =>

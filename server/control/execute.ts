@@ -38,7 +38,7 @@ import { importConfig } from './changes/import-config.ts';
 import { captureScopeOf, startCapture } from './changes/start-capture.ts';
 import { faultScopeOf, startFaults } from './changes/start-faults.ts';
 import { type SessionStops, setSessionStopped } from './changes/stop-session.ts';
-import { storeChange } from './changes/store-change.ts';
+import { onLatestRevision, storeChange } from './changes/store-change.ts';
 import { refuseLocked } from './changes/team-locks.ts';
 import type { TeamPresets } from './changes/team-presets.ts';
 import { tryProvider } from './changes/try-provider.ts';
@@ -262,13 +262,10 @@ async function applyChange(
   command: CommandMap[ChangeType],
   by: Caller | undefined,
 ): Promise<CommandResults[ChangeType]> {
-  const { change, current, revision } = await planChange(ports, command.type, command, by);
-  if (!isDeepStrictEqual(change.config.settings.joinPreset, current.settings.joinPreset)) {
-    checkJoinPreset(change.config.settings);
-  }
-  await checkCassette(ports.held.cassettes, command, current);
-  const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
-  const committed = await storeChange({ ...ports, ...ports.machine }, stored, revision);
+  const { change, current, stored, committed } =
+    command.expectedRevision === undefined
+      ? await onLatestRevision(() => planAndStore(ports, command, by))
+      : await planAndStore(ports, command, by);
   if (!isDeepStrictEqual(current.keys, stored.config.keys)) {
     await ports.clients
       .renewKeys()
@@ -277,6 +274,17 @@ async function applyChange(
   await ports.access.people?.note({ command, by, changes: changesBetween(current, stored.config) });
   if (change.renewed) ports.held.health.reset(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
+}
+
+async function planAndStore(ports: ExecutePorts, command: CommandMap[ChangeType], by: Caller | undefined) {
+  const { change, current, revision } = await planChange(ports, command.type, command, by);
+  if (!isDeepStrictEqual(change.config.settings.joinPreset, current.settings.joinPreset)) {
+    checkJoinPreset(change.config.settings);
+  }
+  await checkCassette(ports.held.cassettes, command, current);
+  const stored = { ...change, config: withoutEndedSecrets(change.config, ports.context.now()) };
+  const committed = await storeChange({ ...ports, ...ports.machine }, stored, revision);
+  return { change, current, stored, committed };
 }
 
 interface PlannedChange<T extends ChangeType> {

@@ -26,6 +26,8 @@ import type { PeopleOptions } from './team.ts';
 
 export interface EngineOptions {
   environment: Environment;
+  /** How long to wait for a database that cannot be used yet. Default: not at all. */
+  storeTimeoutMs?: number;
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
   /** Replaces the data folder's configuration. */
@@ -138,11 +140,19 @@ export async function openEngine(
 }
 
 /** Null if everything is in the data folder. Imported only if a database is named. */
-async function openShared({ environment, env, saysWhereSecretsAre, notice }: EngineOptions, { log }: LogFile) {
+async function openShared(options: EngineOptions, { log }: LogFile) {
+  const { environment, env, storeTimeoutMs, saysWhereSecretsAre, notice } = options;
   const { store: address, passphrase, keyFile } = environment;
   if (address === undefined) return null;
   const { openSharedStore } = await import('../store/postgres/open-shared.ts');
-  const shared = await openSharedStore({ address, env, key: { passphrase, keyFile }, log, notice });
+  const shared = await openSharedStore({
+    address,
+    env,
+    key: { passphrase, keyFile },
+    timeoutMs: storeTimeoutMs,
+    log,
+    notice,
+  });
   const { host, database } = shared.address;
   if (saysWhereSecretsAre) {
     notice(`Configuration, keys, jobs and ledger are in PostgreSQL at ${host}, database "${database}".`);

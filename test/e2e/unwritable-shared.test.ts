@@ -4,7 +4,14 @@
  */
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addProvider, endProgramsAfterEach, type Serving, serve, temporaryFolder } from '../server/cli/run-cli.ts';
+import {
+  addProvider,
+  createKey,
+  endProgramsAfterEach,
+  type Serving,
+  serve,
+  temporaryFolder,
+} from '../server/cli/run-cli.ts';
 import { begun } from '../support/begun.ts';
 import { stretched } from '../support/cpu-work.ts';
 import { eventually } from '../support/eventually.ts';
@@ -36,7 +43,7 @@ describe.runIf(hasPostgres() && mayHoldSmallDisks())('a replica', () => {
     const url = await server.createDatabase();
     env = { SLUICE_PASSPHRASE: 'correct horse battery staple', UPSTREAM_KEY: 'x', SLUICE_STORE: url };
     await start();
-    key = serving.ready.key ?? '';
+    key = await createKey(folder);
     const added = await addProvider(temporaryFolder(), { url: upstream.baseUrl, models: 'gpt-x', env });
     expect(added.code, added.stderr).toBe(0);
     await eventually(async () => (await chat()).status === 200);

@@ -4,6 +4,7 @@
  */
 import type { ConfigStore } from '../../config/config-store.ts';
 import type { TeamMemory, TeamMemoryStore } from '../../config/team-memory.ts';
+import { GatewayError } from '../../contract/errors.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import type { LiveConfig } from '../live/live-config.ts';
 import type { Change } from './change.ts';
@@ -17,6 +18,20 @@ interface StorePorts {
 }
 
 type StoredChange = Omit<Change<unknown>, 'result'> & { team?: TeamMemory };
+
+const mostAttempts = 10;
+
+/** Plans and stores a change anew if another replica has committed a revision in the meantime. */
+export async function onLatestRevision<Result>(planAndStore: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await planAndStore();
+    } catch (error) {
+      const isPassed = error instanceof GatewayError && error.problem?.code === 'changed-meanwhile';
+      if (!isPassed || attempt === mostAttempts) throw error;
+    }
+  }
+}
 
 /** Resolves with the new revision once it is in force. If it could not be stored, rejects with nothing changed. */
 export async function storeChange(ports: StorePorts, change: StoredChange, revision: number): Promise<number> {

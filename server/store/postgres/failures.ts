@@ -1,8 +1,11 @@
 /** Classifies PostgreSQL's errors: temporary ones, and those that need a person to act. */
 import pg from 'pg';
 
-/** SQLSTATE classes: connection, transaction to be repeated, resources (disk full), shutdown and cancellation, I/O. */
-const temporaryClasses = new Set(['08', '40', '53', '57', '58']);
+/**
+ * SQLSTATE classes: connection, refused user or password (which may be about to change), transaction to be repeated,
+ * resources (disk full), shutdown and cancellation, I/O.
+ */
+const temporaryClasses = new Set(['08', '28', '40', '53', '57', '58']);
 /** Read-only (a standby, or a full disk), lock not available. */
 const temporaryCodes = new Set(['25006', '55P03']);
 

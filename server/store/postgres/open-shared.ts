@@ -2,9 +2,11 @@
  * Opens everything that replicas share: configuration, secrets and the store. Imported only if a database is
  * configured.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigStore } from '../../config/config-store.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
+import { messageOf } from '../rules/failures.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { type Address, readAddress, resolveAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
@@ -13,7 +15,7 @@ import { openPostgresStore } from './open-postgres-store.ts';
 import { createPostgresPeopleStore } from './people-store.ts';
 import type { Postgres } from './postgres.ts';
 import { type OutsideKey, openSealedSecrets } from './secret-store.ts';
-import { startProblem } from './start-problem.ts';
+import { mayPass, startProblem } from './start-problem.ts';
 
 interface Options {
   /** `postgres://user:password@host:port/database`, or a reference to it; secret. */
@@ -21,10 +23,16 @@ interface Options {
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
   key: OutsideKey;
+  /** How long to wait for a database that cannot be used yet. Default: not at all. */
+  timeoutMs?: number | undefined;
   log: StoreOptions['log'];
   /** Receives messages for the user, one line each. */
   notice?: ((line: string) => void) | undefined;
 }
+
+/** Between two attempts to use a database, and between two messages of why that fails. */
+const pauseMs = 500;
+const tellEveryMs = 5_000;
 
 export interface SharedStore {
   readonly address: Address;
@@ -42,7 +50,26 @@ export interface SharedStore {
  * Rejects with a GatewayError if the database or its configuration cannot be used. Its message is one line that says
  * what to do.
  */
-export async function openSharedStore({ address: givenAddress, env, key, log, notice }: Options): Promise<SharedStore> {
+export async function openSharedStore(options: Options): Promise<SharedStore> {
+  const { timeoutMs = 0, notice } = options;
+  const endMs = performance.now() + timeoutMs;
+  let toldMs = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    try {
+      return await openNow(options);
+    } catch (error) {
+      const nowMs = performance.now();
+      if (!mayPass(error) || nowMs >= endMs) throw error;
+      if (nowMs - toldMs >= tellEveryMs) {
+        toldMs = nowMs;
+        notice?.(`${messageOf(error)} Sluice waits for it, ${Math.ceil((endMs - nowMs) / 1_000)} s more at most.`);
+      }
+      await sleep(Math.min(pauseMs, endMs - nowMs));
+    }
+  }
+}
+
+async function openNow({ address: givenAddress, env, key, log, notice }: Options): Promise<SharedStore> {
   const url = await resolveAddress(givenAddress, env);
   const address = readAddress(url);
   const database = await openPostgresDatabase({ url, log });

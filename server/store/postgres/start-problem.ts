@@ -39,3 +39,10 @@ export function startProblem(error: unknown, { host, user, database }: Address):
         : error;
   }
 }
+
+/** Whether a start that failed with this error may succeed later without a change of its settings. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof GatewayError) || error.code !== 'storage_unavailable') return false;
+  // The database may still have to be created.
+  return isTemporary(error.cause) || sqlStateOf(error.cause) === '3D000';
+}

@@ -7,7 +7,16 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
-import { endProgramsAfterEach, runCli, runJson, runVerb, serve, serveForPerson, temporaryFolder } from './run-cli.ts';
+import {
+  createKey,
+  endProgramsAfterEach,
+  runCli,
+  runJson,
+  runVerb,
+  serve,
+  serveForPerson,
+  temporaryFolder,
+} from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -41,13 +50,13 @@ test('every client is set up with the public address, in steps and in its files'
   const folder = temporaryFolder();
   const home = temporaryFolder();
   await serve(folder, ['--public-url', 'https://gateway.example'], { env: { HOME: home, XDG_CONFIG_HOME: home } });
-  const [key] = (await runJson(['key', 'list', '--data-dir', folder])) as { id: string }[];
+  await createKey(folder);
   for (const { id } of clientGuides) {
     const { stdout } = await runVerb(['connect', id, '--data-dir', folder, '--model', 'm']);
     expect.soft(stdout, id).toContain('https://gateway.example');
     expect.soft(stdout.replaceAll('host.docker.internal in place of 127.0.0.1', ''), id).not.toMatch(loopback);
   }
-  const line = ['connect', 'aider', '--write', '--yes', '--model', 'm', '--key', String(key?.id), '--data-dir', folder];
+  const line = ['connect', 'aider', '--write', '--yes', '--model', 'm', '--key', 'my-key', '--data-dir', folder];
   expect(await runVerb(line, { env: { HOME: home } })).toMatchObject({ code: 0 });
   expect(readFileSync(join(home, '.aider.conf.yml'), 'utf8')).toContain('https://gateway.example/v1');
 });

@@ -11,7 +11,7 @@ import { freePort } from '../../support/ports.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { ensureBuilt, type Ready, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
 import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
-import { addProvider, runJson, runVerb } from './run-cli.ts';
+import { addProvider, createKey, runJson, runVerb } from './run-cli.ts';
 
 // Starting whole programs takes time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -41,7 +41,7 @@ describe.runIf(hasPostgres() && hasNginx())('three replicas behind nginx', () =>
     upstream = await startUpstream(answer);
     env = { SLUICE_STORE: await server.createDatabase(), SLUICE_PASSPHRASE: 'a phrase', UPSTREAM_KEY: 'upstream-key' };
     const first = await newReplica();
-    apiKey = first.ready.key ?? '';
+    apiKey = await createKey(first.folder);
     await addProvider(first.folder, { url: upstream.baseUrl, models: '*', env });
     replicas = [first, ...(await Promise.all([newReplica(), newReplica()]))];
     nginx = await startNginx(replicas.map(({ port }) => `127.0.0.1:${port}`));

@@ -106,6 +106,13 @@ export function addProvider(
   return runVerb([...line.split(' '), '--data-dir', dataDir], { env });
 }
 
+/** Makes a key at the Sluice running on this data folder, as an administrator of a shared gateway does. */
+export async function createKey(dataDir: string): Promise<string> {
+  const { code, stdout, stderr } = await runVerb(['key', 'create', '--name', 'My key', '--data-dir', dataDir]);
+  if (code !== 0) throw new Error(`no key was made: ${stderr}`);
+  return stdout.trim();
+}
+
 /** Starts a verb that runs until it is ended. */
 export function spawnCli(parameters: string[], options: CliOptions = {}) {
   const { output, ended, child } = start(parameters, options);

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,9 +10,20 @@ import { stretched } from '../../support/cpu-work.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findPostgres } from '../../support/find-postgres.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
+import { readyOf } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { get } from './ask-served.ts';
-import { addProvider, endProgramsAfterEach, runCli, runJson, runVerb, serve, temporaryFolder } from './run-cli.ts';
+import {
+  addProvider,
+  createKey,
+  endProgramsAfterEach,
+  runCli,
+  runJson,
+  runVerb,
+  serve,
+  spawnCli,
+  temporaryFolder,
+} from './run-cli.ts';
 
 endProgramsAfterEach();
 describe.runIf(hasPostgres())('replicas of one database', () => {
@@ -63,10 +75,10 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
   test('serve the same keys and providers, follow a change within a second, and keep secrets sealed', async () => {
     const [one, two] = [temporaryFolder(), temporaryFolder()];
     const first = await start(one);
-    const key = first.ready.key ?? '';
+    const key = await createKey(one);
+    expect(first.ready.key).toBeUndefined();
     expect(first.output.stderr).toContain('are in PostgreSQL at');
     const second = await start(two);
-    expect(second.ready.key).toBeUndefined();
     expect((await get(`${second.ready.baseUrl}/models`, key)).status).toBe(200);
 
     const { code, stderr } = await addUpstream(one);
@@ -81,7 +93,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     await chat(first.ready.baseUrl, key);
     await answeredChatsAre(2, two);
 
-    await runVerb(['key', 'revoke', 'first-key', '--yes', '--data-dir', two]);
+    await runVerb(['key', 'revoke', 'my-key', '--yes', '--data-dir', two]);
     await eventually(async () => (await chat(first.ready.baseUrl, key)).status === 401);
     expect(await first.end()).toBe(0);
     expect(await second.end()).toBe(0);
@@ -96,7 +108,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     const data = temporaryFolder();
     const serving = await serve(data, [], { env: { UPSTREAM_KEY: secret, ...more } });
     expect((await addUpstream(data)).code).toBe(0);
-    expect((await chat(serving.ready.baseUrl, serving.ready.key ?? '')).status).toBe(200);
+    expect((await chat(serving.ready.baseUrl, await createKey(data))).status).toBe(200);
     await serving.end();
     // Without a running replica, commands change the database directly.
     expect(await runJson(['provider', 'list', '--data-dir', temporaryFolder()], { env: more })).toMatchObject([
@@ -111,8 +123,9 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect(examined.stdout).toMatch(/^ok {6}database: .*PostgreSQL \d+.* answers in .* ms.*, 2 replicas running$/m);
     // As reported by the running replica; the caller's terminal need not know the database.
     expect((await addUpstream(folder)).code).toBe(0);
+    const key = await createKey(folder);
     await server.kill();
-    expect((await chat(serving.ready.baseUrl, serving.ready.key ?? '')).status).toBe(200);
+    expect((await chat(serving.ready.baseUrl, key)).status).toBe(200);
     const away = await eventually(async () => {
       const told = await runVerb(['doctor', '--data-dir', folder], { env: { SLUICE_STORE: url } });
       return told.stdout.includes('FAILED  request log') && told;
@@ -140,7 +153,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
   test('come back from a backup, with their key', async () => {
     const folder = temporaryFolder();
     const serving = await start(folder);
-    const key = serving.ready.key ?? '';
+    const key = await createKey(folder);
     expect((await addUpstream(folder)).code).toBe(0);
     expect((await chat(serving.ready.baseUrl, key)).status).toBe(200);
     await answeredChatsAre(1, folder);
@@ -165,6 +178,45 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
     expect(stderr).toContain('set SLUICE_PASSPHRASE or SLUICE_KEY_FILE');
     await serving.end();
     expect(await dump()).not.toContain(secret);
+  });
+
+  const shared = ['--public-url', 'https://gateway.example'];
+  test.for([2, 3, 5].flatMap((count) => [[], shared].map((more) => [count, more] as const)))(
+    '%d at once all start on an empty database, and print no key (%j)',
+    async ([count, more]) => {
+      const folders = Array.from({ length: count }, temporaryFolder);
+      const replicas = await Promise.all(folders.map((folder) => serve(folder, ['--store', url, ...more], { env })));
+      for (const { ready, output } of replicas) expect({ ...ready, stdout: output.stdout }).not.toHaveProperty('key');
+      for (const { output } of replicas) expect(output.stdout + output.stderr).not.toContain('sk-sluice-');
+      const client = new pg.Client(url);
+      await client.connect();
+      expect((await client.query('SELECT revision FROM config_revisions')).rows).toEqual([]);
+      await client.end();
+      // Changes made at all of them at the same time are all made.
+      await Promise.all(folders.map(createKey));
+      await eventually(async () => {
+        const keys = await Promise.all(folders.map((folder) => runJson(['key', 'list', '--data-dir', folder])));
+        return keys.every((each) => Array.isArray(each) && each.length === count);
+      });
+      for (const { end } of replicas) expect(await end()).toBe(0);
+    },
+  );
+
+  test('wait for a database that starts after them, and say so', async () => {
+    await server.kill();
+    const place = () => ['serve', '--json', '--port', '0', '--data-dir', temporaryFolder(), '--store', url];
+    const starting = spawnCli(place(), { env });
+    const told = /cannot be used now \(.*\)\. Check that it runs .* waits for it, \d+ s more at most\.\n/;
+    await eventually(() => told.test(starting.output.stderr));
+    expect(starting.output.stdout).toBe('');
+    const stopped = spawnCli(place(), { env });
+    await eventually(() => told.test(stopped.output.stderr));
+    stopped.child.kill('SIGTERM');
+    expect(await stopped.ended).toBe(128 + constants.signals.SIGTERM);
+    const gaveUp = await runCli([...place(), '--store-timeout', '0'], { env });
+    expect(gaveUp).toMatchObject({ code: 1, stdout: '', stderr: expect.not.stringContaining('waits') });
+    await server.start();
+    expect((await readyOf(starting)).event).toBe('ready');
   });
 
   /** The only line on stderr of a start that fails. */
