@@ -14,7 +14,7 @@ import {
 import type { Route } from './core/route.ts';
 import type { UsageFormat, Wire } from './core/wire.ts';
 import { geminiApi } from './gemini/api.ts';
-import { vertexRoutes } from './gemini/vertex-routes.ts';
+import { vertexRoutes } from './gemini/routes.ts';
 import type { WatchedMember } from './json/watched-members.ts';
 import { openaiApi } from './openai/api.ts';
 

@@ -3,8 +3,7 @@ import { bedrockDialect } from '../apis/bedrock/provider/bedrock.ts';
 import type { Dialect } from '../apis/core/dialects/dialect.ts';
 import { geminiDialect } from '../apis/gemini/provider/dialect.ts';
 import { vertexDialect } from '../apis/gemini/vertex/vertex.ts';
-import { azureDialect } from '../apis/openai/provider/azure.ts';
-import { openaiDialect } from '../apis/openai/provider/dialect.ts';
+import { azureDialect, openaiDialect } from '../apis/openai/provider/dialect.ts';
 import type { DialectId } from '../contract/config.ts';
 
 export const dialects: Record<DialectId, Dialect> = {

@@ -1,6 +1,6 @@
 /**
  * The most expensive input that clients and upstreams could send to each parser and classifier for requests and
- * answers. Each file that handles such bytes is named, by something it exports, with the case that covers it, or in the
+ * answers. Each file that handles such bytes is named, by something it declares, with the case that covers it, or in the
  * list of those that inspect none (`test/architecture.test.ts` checks that).
  */
 import { Socket } from 'node:net';
@@ -23,12 +23,10 @@ import { JsonNames } from '../../server/apis/json/json-names.ts';
 import { peekJson } from '../../server/apis/json/json-peek.ts';
 import { withoutTrailingCommas } from '../../server/apis/json/trailing-commas.ts';
 import { sourceOfUrl } from '../../server/apis/neutral/media.ts';
-import { realtimeSession } from '../../server/apis/openai/realtime-events.ts';
-import { ChatSplice } from '../../server/apis/openai/rescue/chat-splice.ts';
-import { ChatText } from '../../server/apis/openai/rescue/chat-text.ts';
-import { continuedBody } from '../../server/apis/openai/rescue/continued-body.ts';
-import { ResponseSplice } from '../../server/apis/openai/rescue/response-splice.ts';
-import { ResponseText } from '../../server/apis/openai/rescue/response-text.ts';
+import { realtimeSession } from '../../server/apis/openai/realtime.ts';
+import { ChatSplice, ChatText } from '../../server/apis/openai/rescue/chat.ts';
+import { continuedBody } from '../../server/apis/openai/rescue/rescue.ts';
+import { ResponseSplice, ResponseText } from '../../server/apis/openai/rescue/response.ts';
 import { estimateAnswer } from '../../server/apis/openai/usage/estimate-answer.ts';
 import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
 import { openaiTerms } from '../../server/apis/openai/usage/usage-shapes.ts';

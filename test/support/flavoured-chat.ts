@@ -1,6 +1,6 @@
 /** Chat services that refuse what the table of flavours says they refuse, as far as the table itself is not what is tested. */
 import type { ChatFlavour } from '../../server/apis/core/chat-flavour.ts';
-import { missingSignature } from '../../server/apis/openai/wire/missing-signature.ts';
+import { missingSignature } from '../../server/apis/openai/wire/fit-request.ts';
 import { chatFlavourOf } from '../../server/providers/chat-flavours.ts';
 import { presets } from '../../server/providers/presets.ts';
 import type { Json } from '../server/apis/translation/translating.ts';

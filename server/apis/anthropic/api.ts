@@ -3,8 +3,7 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { Api, ApiLocation, ListedModel } from '../core/api.ts';
 import { presentedKeys } from '../core/requests/client-credentials.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
-import { passthroughPath } from './passthrough.ts';
-import { anthropicRoutes } from './routes.ts';
+import { anthropicRoutes, passthroughPath } from './routes.ts';
 import { anthropicErrorStatus, anthropicErrorType, writeAnthropicError } from './write-error.ts';
 
 /** Anthropic's API. Its clients use a base URL without `/v1`. */

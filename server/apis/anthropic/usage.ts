@@ -1,11 +1,17 @@
-/** Usage of requests of `POST /v1/messages`. */
+/** Usage and stop reasons of Anthropic's API: what an answer tells, and what clients are told. */
+
+import { isObject } from '../../contract/is-object.ts';
 import type { PriceTerms } from '../../contract/ledger.ts';
+import { entryOf } from '../core/table-entry.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf } from '../core/usage/token-counts.ts';
 import { anthropicUsage } from '../core/usage/usage-beside-cache.ts';
 import type { RequestView } from '../core/wire.ts';
+import type { AnswerContext } from '../neutral/answers/answer-context.ts';
+import { noUsage, promptTokens } from '../neutral/answers/token-usage.ts';
+import type { Stop, StopReason, TokenUsage } from '../neutral/neutral-answer.ts';
 
 /** Streams report usage in `message_start` and, cumulatively, in `message_delta`, which may lack the input. */
 export const messagesReports: UsageReports = {
@@ -35,4 +41,58 @@ function termsOf(object: Record<string, unknown>): PriceTerms {
   const usage = { ...fieldsAt(object, 'message', 'usage'), ...fieldsAt(object, 'usage') };
   const searches = countOf(fieldsAt(usage, 'server_tool_use').web_search_requests) ?? 0;
   return { tier: usage.speed === 'fast' ? tierNamed(usage.speed) : null, searches };
+}
+
+type Json = Record<string, unknown>;
+
+const reasons: Record<string, StopReason> = {
+  end_turn: 'end',
+  max_tokens: 'length',
+  stop_sequence: 'sequence',
+  tool_use: 'tool',
+  pause_turn: 'pause',
+  refusal: 'filter',
+  model_context_window_exceeded: 'window',
+};
+
+/** An unknown reason counts as a normal end. */
+export function parseStop({ stop_reason, stop_sequence, stop_details }: Json): Stop {
+  const reason = entryOf(reasons, stop_reason) ?? 'end';
+  const detail = isObject(stop_details) ? stop_details.explanation : undefined;
+  return {
+    reason,
+    sequence: typeof stop_sequence === 'string' ? stop_sequence : undefined,
+    detail: typeof detail === 'string' ? detail : undefined,
+  };
+}
+
+const names: Record<StopReason, string> = {
+  end: 'end_turn',
+  sequence: 'stop_sequence',
+  tool: 'tool_use',
+  length: 'max_tokens',
+  window: 'model_context_window_exceeded',
+  pause: 'pause_turn',
+  filter: 'refusal',
+  malformed: 'end_turn',
+};
+
+export function renderStop({ reason, sequence }: Stop): { stop_reason: string; stop_sequence: string | null } {
+  return { stop_reason: names[reason], stop_sequence: sequence ?? null };
+}
+
+/** The API always tells the input: an estimate stands for one that the provider did not report. */
+export function renderUsage(reported: TokenUsage | null, { estimatedInputTokens }: AnswerContext): Json {
+  const usage = reported ?? noUsage;
+  return {
+    input_tokens: promptTokens(usage) > 0 ? usage.input : estimatedInputTokens,
+    cache_creation_input_tokens: usage.cacheWrite,
+    cache_read_input_tokens: usage.cacheRead,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWrite - usage.cacheWriteOneHour,
+      ephemeral_1h_input_tokens: usage.cacheWriteOneHour,
+    },
+    output_tokens: usage.output + usage.reasoning,
+    ...(usage.reasoning > 0 ? { output_tokens_details: { thinking_tokens: usage.reasoning } } : {}),
+  };
 }

@@ -3,8 +3,7 @@ import type { Api, ListedModel } from '../core/api.ts';
 import { presentedKeys } from '../core/requests/client-credentials.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
 import { betterPath, isSpokenIn, locateGemini, locateShared } from './locate.ts';
-import { isPassedOfModel, passthroughPath } from './passthrough.ts';
-import { geminiRoutes } from './routes.ts';
+import { geminiRoutes, isPassedOfModel, passthroughPath } from './routes.ts';
 import { geminiErrorStatus, writeGeminiError } from './write-error.ts';
 
 /** Google's Gemini API. Its clients are configured with Sluice's address without a version. */

@@ -4,7 +4,6 @@ import { numberOf } from '../core/number-of.ts';
 import { sessionFields } from '../core/requests/client-session.ts';
 import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
 import type { RequestFormat, RequestView } from '../core/wire.ts';
-import { inCamelCase } from './camel-case.ts';
 
 const ownFields = ['generationConfig', 'generation_config', 'serviceTier', 'service_tier'] as const;
 const fields = [...conversationFields, ...sessionFields, ...ownFields] as const;
@@ -60,4 +59,48 @@ const maxCandidates = 8;
 function candidatesOf(body: RequestView<GeminiField>): number {
   const count = numberOf(configOf(body).candidateCount ?? 1);
   return count >= 1 ? Math.min(Math.floor(count), maxCandidates) : 1;
+}
+
+/** The contents of these fields are not Google's and stay unchanged. */
+const foreign = new Set(
+  'args response parameters parametersJsonSchema responseSchema responseJsonSchema labels'.split(' '),
+);
+/** Nothing in the API is nested more deeply. */
+const maxDepth = 20;
+
+/**
+ * Google's APIs accept `generation_config` for `generationConfig`, because protobuf's JSON format allows both.
+ *
+ * The value itself if all of its names are in camel case already, as Google's own clients write them.
+ */
+export function inCamelCase(value: unknown): unknown {
+  return hasOtherNames(value, 0) ? renamed(value, 0) : value;
+}
+
+function hasOtherNames(value: unknown, depth: number): boolean {
+  if (depth > maxDepth) return false;
+  if (Array.isArray(value)) return value.some((item) => hasOtherNames(item, depth + 1));
+  if (!isObject(value)) return false;
+  for (const name in value) {
+    if (name.includes('_')) return true;
+    if (!foreign.has(name) && hasOtherNames(value[name], depth + 1)) return true;
+  }
+  return false;
+}
+
+function renamed(value: unknown, depth: number): unknown {
+  if (depth > maxDepth) return value;
+  if (Array.isArray(value)) return value.map((item) => renamed(item, depth + 1));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, member]) => {
+    const name = camel(key);
+    return [name, foreign.has(name) ? member : renamed(member, depth + 1)];
+  });
+  return Object.fromEntries(entries);
+}
+
+export function camel(name: string): string {
+  if (!name.includes('_')) return name;
+  const [first = '', ...rest] = name.split('_');
+  return first + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
 }

@@ -1,10 +1,13 @@
-/** Estimates and reads token usage of Gemini's API. */
+/** Usage and finish reasons of Gemini's API: what an answer tells, and what clients are told. */
 import { isObject } from '../../contract/is-object.ts';
 import type { PriceTerms, Usage } from '../../contract/ledger.ts';
+import { entryOf } from '../core/table-entry.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
+import { promptTokens } from '../neutral/answers/token-usage.ts';
+import type { Stop, StopReason, TokenUsage } from '../neutral/neutral-answer.ts';
 import { asksForSpeech, geminiRequest, outputLimitOf } from './request.ts';
 
 /** In a stream, each event counts what was used so far; the last one may lack what an earlier one has. */
@@ -79,4 +82,62 @@ function termsOf(object: Record<string, unknown>): PriceTerms {
   const queries = candidates.map((candidate) => fieldsAt(candidate, 'groundingMetadata').webSearchQueries);
   const searches = queries.reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
   return { tier: tierNamed(serviceTier) ?? tierNamed(trafficType), searches };
+}
+
+type Json = Record<string, unknown>;
+
+const reasons: Record<string, StopReason> = {
+  STOP: 'end',
+  MAX_TOKENS: 'length',
+  SAFETY: 'filter',
+  RECITATION: 'filter',
+  LANGUAGE: 'filter',
+  BLOCKLIST: 'filter',
+  PROHIBITED_CONTENT: 'filter',
+  SPII: 'filter',
+  IMAGE_SAFETY: 'filter',
+  IMAGE_PROHIBITED_CONTENT: 'filter',
+  IMAGE_RECITATION: 'filter',
+  // Vertex AI's Model Armor has blocked the answer.
+  MODEL_ARMOR: 'filter',
+  MALFORMED_FUNCTION_CALL: 'malformed',
+  UNEXPECTED_TOOL_CALL: 'malformed',
+  TOO_MANY_TOOL_CALLS: 'malformed',
+};
+
+/**
+ * An unknown reason counts as a normal end. Without any content it does not: Gemini ends like this (OTHER) what it withholds
+ * and does not say why.
+ */
+export function parseFinish(reason: unknown, hasContent: boolean): Stop {
+  const known = entryOf(reasons, reason);
+  if (known !== undefined) return { reason: known };
+  return hasContent ? { reason: 'end' } : { reason: 'filter', detail: String(reason) };
+}
+
+const names: Record<StopReason, string> = {
+  end: 'STOP',
+  sequence: 'STOP',
+  tool: 'STOP',
+  pause: 'STOP',
+  length: 'MAX_TOKENS',
+  window: 'MAX_TOKENS',
+  filter: 'SAFETY',
+  malformed: 'MALFORMED_FUNCTION_CALL',
+};
+
+export function renderFinish(reason: StopReason): string {
+  return names[reason];
+}
+
+export function renderUsageMetadata(usage: TokenUsage): Json {
+  const prompt = promptTokens(usage);
+  const { cacheRead, output, reasoning } = usage;
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: output,
+    totalTokenCount: prompt + output + reasoning,
+    ...(cacheRead > 0 ? { cachedContentTokenCount: cacheRead } : {}),
+    ...(reasoning > 0 ? { thoughtsTokenCount: reasoning } : {}),
+  };
 }

@@ -3,8 +3,7 @@ import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { Api, ApiLocation, ListedModel } from '../core/api.ts';
 import { presentedKeys } from '../core/requests/client-credentials.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
-import { passthroughPath } from './passthrough.ts';
-import { openaiRoutes } from './routes.ts';
+import { openaiRoutes, passthroughPath } from './routes.ts';
 import { writeError } from './wire/write-error.ts';
 
 /** OpenAI's API, under `/v1` and under the paths of Azure's clients. */

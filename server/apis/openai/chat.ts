@@ -1,8 +1,7 @@
 import type { RawField, RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { chatRescue } from './rescue/rescue.ts';
-import { countOf, paidCountOf } from './usage/answer-count.ts';
 import { isOfResponses } from './usage/output-limit.ts';
-import { openaiUsage } from './usage/usage.ts';
+import { answerCountOf, openaiUsage, paidCountOf } from './usage/usage.ts';
 import { chatStream } from './wire/chat-stream.ts';
 import { chatFitting } from './wire/fit-request.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
@@ -14,9 +13,9 @@ type ChatField = (typeof chatFields)[number];
 const chatRequest: RequestFormat<ChatField> = {
   ...jsonRequest,
   fields: chatFields,
-  answersAsked: (body) => countOf(body.field('n')),
+  answersAsked: (body) => answerCountOf(body.field('n')),
   answersPaid: (body) => paidCountOf(body.field('n')),
-  isOneText: (body) => countOf(body.field('n')) === 1,
+  isOneText: (body) => answerCountOf(body.field('n')) === 1,
   asksToStore: (body) => body.field('store') === true,
   isMisplaced: isOfResponses,
   supportsPrefill: true,
@@ -61,7 +60,7 @@ export const completions: Wire<CompletionField> = {
 
 /** `n` answers for each prompt. */
 function answersAsked(body: RequestView<CompletionField>): number {
-  return countOf(body.field('n')) * countPrompts(body.raw('prompt'));
+  return answerCountOf(body.field('n')) * countPrompts(body.raw('prompt'));
 }
 
 /** With `best_of`, more answers are generated than sent. */

@@ -1,14 +1,13 @@
 /** Wires for images, audio and videos. */
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
-import { countOf, paidCountOf } from './usage/answer-count.ts';
-import { openaiUsage } from './usage/usage.ts';
+import { answerCountOf, openaiUsage, paidCountOf } from './usage/usage.ts';
 import { type CommonField, jsonAnswer, jsonRequest, longList, mediaAnswer } from './wire/formats.ts';
 import { imageStream, speechStream, transcriptStream } from './wire/typed-stream.ts';
 
 const imagesRequest: RequestFormat<CommonField> = {
   ...jsonRequest,
-  answersAsked: (body) => countOf(body.field('n')),
+  answersAsked: (body) => answerCountOf(body.field('n')),
   answersPaid: (body) => paidCountOf(body.field('n')),
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { azureDialect } from '../../../server/apis/openai/provider/azure.ts';
+import { azureDialect } from '../../../server/apis/openai/provider/dialect.ts';
 
 function address(
   basePath: string,

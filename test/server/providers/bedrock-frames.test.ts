@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { claudeFrames } from '../../../server/apis/bedrock/provider/claude-frames.ts';
+import { modelOnBedrock } from '../../../server/apis/bedrock/provider/bedrock.ts';
+import { claudeFrames } from '../../../server/apis/bedrock/provider/claude.ts';
 import { converseFrames } from '../../../server/apis/bedrock/provider/converse.ts';
 import { FrameUnpacker } from '../../../server/apis/bedrock/provider/frame-unpacker.ts';
-import { modelOnBedrock } from '../../../server/apis/bedrock/provider/models.ts';
 import { TransportError } from '../../../server/transport/transport-error.ts';
 import { text } from '../../support/strict-anthropic.ts';
 import { eventFrame, exceptionFrame, framesOf } from '../../support/strict-bedrock.ts';

@@ -1,6 +1,6 @@
 /** The lists of models of Bedrock and Vertex AI. */
 import { describe, expect, test } from 'vitest';
-import { bedrockModelPages } from '../../../server/apis/bedrock/provider/model-pages.ts';
+import { bedrockModelPages } from '../../../server/apis/bedrock/provider/bedrock.ts';
 import { fetchModelList } from '../../../server/providers/list-models.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { modelListRequest } from '../../../server/providers/upstream.ts';

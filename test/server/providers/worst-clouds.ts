@@ -1,6 +1,5 @@
 /** The most expensive input that upstreams could send to the parsers of clouds' answers. */
-import { claudeOnBedrock } from '../../../server/apis/bedrock/provider/claude.ts';
-import { claudeFrames } from '../../../server/apis/bedrock/provider/claude-frames.ts';
+import { claudeFrames, claudeOnBedrock } from '../../../server/apis/bedrock/provider/claude.ts';
 import { FrameUnpacker } from '../../../server/apis/bedrock/provider/frame-unpacker.ts';
 
 import { sortBetas } from '../../../server/apis/core/dialects/hosted-claude.ts';

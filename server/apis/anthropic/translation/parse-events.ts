@@ -8,8 +8,7 @@ import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import type { AnswerEvent, CallEvent } from '../../neutral/neutral-answer.ts';
-import { messagesReports } from '../usage.ts';
-import { parseStop } from './stops-and-usage.ts';
+import { messagesReports, parseStop } from '../usage.ts';
 
 type Json = Record<string, unknown>;
 

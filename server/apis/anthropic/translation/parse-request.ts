@@ -5,6 +5,7 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import { refuseStoredThread } from '../../core/dialects/hosted-claude.ts';
+import type { ClientApi } from '../../neutral/client-api.ts';
 import type {
   AnswerFormat,
   Conversation,
@@ -17,11 +18,61 @@ import type {
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses } from '../../neutral/losses.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
-import { sessionOf } from '../session.ts';
-import { messagesClient } from './client.ts';
-import { deferralOf } from './deferred-tools.ts';
+import { sessionOf } from '../messages.ts';
 import { knownTool } from './known-tools.ts';
 import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
+
+const schema = { type: 'object', properties: { path: { type: 'string' } } };
+const cached = { cache_control: { type: 'ephemeral' } };
+
+/** Anthropic's API as clients of `POST /v1/messages` use it. */
+export const messagesClient: ClientApi = {
+  wire: 'anthropic-messages',
+  fieldNames: {
+    temperature: 'temperature',
+    topP: 'top_p',
+    topK: 'top_k',
+    maxOutputTokens: 'max_tokens',
+    stopSequences: 'stop_sequences',
+    format: 'output_config.format',
+    strictTool: 'tools[].strict',
+    reasoning: 'thinking',
+    toolChoice: 'tool_choice',
+    parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
+    user: 'metadata.user_id',
+    cacheKey: 'metadata.user_id',
+    serviceTier: 'service_tier',
+    messages: 'messages',
+  },
+  callIds: 'anthropic',
+  hasSealedCalls: false,
+  takesLateSeals: false,
+  callMark: 'tool_use',
+  resultId: 'tool_use_id',
+  hasRefusals: false,
+  hasCitations: false,
+  wantsWholeArguments: true,
+  specimen: {
+    model: 'model',
+    max_tokens: 1_000,
+    system: [{ type: 'text', text: 'Be kind.', ...cached }],
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', ...cached }] }],
+    tools: [
+      { name: 'read', input_schema: schema, ...cached },
+      { type: 'web_search_20250305', name: 'web_search' },
+    ],
+    tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    temperature: 0.5,
+    top_p: 0.9,
+    top_k: 5,
+    stop_sequences: ['END'],
+    thinking: { type: 'enabled', budget_tokens: 2_000 },
+    service_tier: 'auto',
+    context_management: {},
+    mcp_servers: [],
+    container: 'container',
+  },
+};
 
 /** @throws GatewayError `invalid_value` that names the invalid field */
 export function parseMessagesRequest(body: unknown, losses: Losses): Conversation {
@@ -207,4 +258,44 @@ function parseReasoning(thinking: Fields | undefined, effort: string | undefined
   if (effort !== undefined) return { effort, isVisible };
   if (type === 'enabled') return { budgetTokens: budget, isVisible };
   return type === undefined ? undefined : { isVisible };
+}
+
+interface Deferral {
+  /** Whether the model sees the definition of a deferred tool with this name. */
+  isSeen: (name: unknown) => boolean;
+  /** Anthropic would search, which no other API does: then all tools are seen from the start. */
+  isSearchLost: boolean;
+}
+
+/**
+ * Tools with `defer_loading`: Claude sees their definitions only once a search has found them and a `tool_reference`
+ * names them. Sources: Claude docs, "Tool search tool"; requests of Claude Code 2.1.197, whose own tool ToolSearch
+ * searches.
+ *
+ * Reads the messages only if a tool is deferred.
+ */
+function deferralOf(body: Record<string, unknown>): Deferral {
+  const tools = Array.isArray(body.tools) ? body.tools.filter(isObject) : [];
+  if (!tools.some(({ defer_loading: isDeferred }) => isDeferred === true)) return allSeen;
+  const searches = tools.some(({ type }) => typeof type === 'string' && type.startsWith('tool_search_tool_'));
+  if (searches) return { ...allSeen, isSearchLost: true };
+  const found = namesIn(body);
+  return { isSeen: (name) => found.has(name), isSearchLost: false };
+}
+
+const allSeen: Deferral = { isSeen: () => true, isSearchLost: false };
+
+/** The tools that are referred to, have been called, or must be called. */
+function namesIn({ messages, tool_choice: choice }: Record<string, unknown>): Set<unknown> {
+  const names = new Set<unknown>(isObject(choice) ? [choice.name] : []);
+  const collect = (content: unknown): void => {
+    if (!Array.isArray(content)) return;
+    for (const block of content.filter(isObject)) {
+      if (block.type === 'tool_reference') names.add(block.tool_name);
+      else if (block.type === 'tool_use') names.add(block.name);
+      else collect(isObject(block.content) ? block.content.tool_references : block.content);
+    }
+  };
+  if (Array.isArray(messages)) for (const message of messages.filter(isObject)) collect(message.content);
+  return names;
 }

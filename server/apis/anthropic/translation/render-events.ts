@@ -2,24 +2,25 @@
  * Renders a stream of Anthropic's API as its strictest clients expect it: each event is named, block indexes have no
  * gaps, only one block is open at a time, `message_delta` has the complete usage, and a broken stream has no end event.
  */
-
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { escapeText } from '../../neutral/answers/growing-text.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
+import { RawJson } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type {
+  Answer,
   AnswerError,
   AnswerEvent,
+  AnswerPart,
   CallEvent,
   DeltaEvent,
   Stop,
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
 import { envelopeOfNothing, wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
+import { renderStop, renderUsage } from '../usage.ts';
 import { writeAnthropicError } from '../write-error.ts';
-import { messageId } from './render-answer.ts';
-import { renderStop, renderUsage } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 type OpenBlock = 'text' | 'thinking' | 'call';
@@ -170,5 +171,42 @@ export class MessagesEventRenderer implements EventRenderer {
 
   #write(type: string, members: Json): void {
     this.#out += `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+  }
+}
+
+/** Renders a whole answer of Anthropic's API. */
+export function renderMessagesAnswer(answer: Answer, context: AnswerContext): Json {
+  return {
+    id: messageId(answer.id),
+    type: 'message',
+    role: 'assistant',
+    model: context.conversation.model,
+    content: answer.parts.flatMap(renderPart),
+    ...renderStop(answer.stop),
+    usage: renderUsage(answer.usage, context),
+  };
+}
+
+/** Anthropic's clients expect ids that begin with `msg_`. */
+function messageId(id: string): string {
+  return id.startsWith('msg_') ? id : `msg_${id}`;
+}
+
+function renderPart(part: AnswerPart): Json[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    case 'thinking':
+      if (part.seal?.kind === 'redacted') return [{ type: 'redacted_thinking', data: wrapSeal(part.seal) }];
+      return [
+        { type: 'thinking', thinking: part.text, signature: part.seal ? wrapSeal(part.seal) : envelopeOfNothing },
+      ];
+    case 'call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: new RawJson(part.arguments) }];
+    case 'media':
+      return [{ type: 'text', text: pictureAsText(part) }];
+    case 'foreign':
+      return [];
   }
 }

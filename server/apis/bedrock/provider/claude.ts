@@ -10,10 +10,8 @@ import {
   withMarkedBlock,
   writeClaudeError,
 } from '../../core/dialects/hosted-claude.ts';
-import { claudeFrames } from './claude-frames.ts';
-import { messageIn } from './error-body.ts';
-import { exceptionType } from './exceptions.ts';
-import { frames } from './frames.ts';
+import { exceptionType, messageIn } from './exceptions.ts';
+import { type FrameFormat, frames, objectIn, onOneLine } from './frames.ts';
 import { unpackingOf } from './unpacking.ts';
 
 /**
@@ -100,4 +98,25 @@ function errorBody(status: number, headers: ResponseHeaders, body: Buffer): Buff
   if (message === null) return body;
   const type = (typeof name === 'string' && exceptionType(name, message)) || claudeErrorType(status);
   return writeClaudeError(type, message);
+}
+
+/**
+ * Frames of InvokeModelWithResponseStream for Claude. A `chunk` contains `{"bytes":"…"}`, an event of Anthropic's API
+ * in base64. Source: Amazon Bedrock API reference, `ResponseStream`.
+ */
+export const claudeFrames: FrameFormat = {
+  eventWriter: () => writeEvent,
+  exception: (name, message) =>
+    `event: error\ndata: ${writeClaudeError(exceptionType(name, message) ?? 'api_error', message)}\n\n`,
+};
+
+function writeEvent(payload: Buffer): string | null {
+  const { bytes } = objectIn(payload);
+  return typeof bytes === 'string' ? eventOf(Buffer.from(bytes, 'base64')) : '';
+}
+
+/** The name of an event is its type. */
+function eventOf(json: Buffer): string | null {
+  const { type } = objectIn(json);
+  return typeof type === 'string' ? `event: ${type}\ndata: ${onOneLine(json)}\n\n` : null;
 }

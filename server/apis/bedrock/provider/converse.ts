@@ -2,11 +2,11 @@
  * Models on Bedrock through its Converse API, which is the same for all of them. Models that make embeddings are called
  * through InvokeModel. Source: Amazon Bedrock API reference, "Converse".
  */
+
+import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { ResponseHeaders } from '../../../transport/transport.ts';
 import { allAvailable, type Envelope, type EnvelopedRequest, type HostedModel } from '../../core/dialects/dialect.ts';
-import { makesEmbeddings } from './embedding-models.ts';
-import { messageIn } from './error-body.ts';
-import { isUnknownModel } from './exceptions.ts';
+import { isUnknownModel, messageIn } from './exceptions.ts';
 import { type FrameFormat, frames, onOneLine } from './frames.ts';
 import { unpackingOf } from './unpacking.ts';
 
@@ -56,4 +56,12 @@ function writeError(name: string, message: string): string {
   const typeName = shortName.charAt(0).toUpperCase() + shortName.slice(1);
   const type = typeName === 'ValidationException' && isUnknownModel(message) ? 'ResourceNotFoundException' : typeName;
   return JSON.stringify({ error: { type, message } });
+}
+
+/** `amazon.titan-embed-text-v2:0`, `us.cohere.embed-v4:0`, or an ARN that ends in such a name. */
+const embeddingModel = boundedPattern(/(?:^|[./])(?:amazon\.titan-embed-(?:g1-)?text|cohere\.embed)-[^/]{0,200}$/);
+
+/** Whether the model makes text embeddings in a format that Sluice knows. */
+export function makesEmbeddings(model: string): boolean {
+  return embeddingModel.test(model);
 }

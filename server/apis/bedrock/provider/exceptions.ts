@@ -1,7 +1,6 @@
-/**
- * Bedrock's exceptions, and the corresponding error types of Anthropic. Source: Amazon Bedrock API reference,
- * "InvokeModelWithResponseStream", Errors.
- */
+/** Errors of Bedrock: their names, statuses and bodies. */
+
+import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 
 const types: Record<string, string> = {
@@ -41,4 +40,19 @@ export function exceptionType(name: string, message: string): string | undefined
   const [shortName = ''] = name.split(':');
   const type = types[shortName.toLowerCase()];
   return type === 'invalid_request_error' && isUnknownModel(message) ? 'not_found_error' : type;
+}
+
+/** Longer bodies are not Bedrock's. */
+const maxErrorBytes = 64 * 1024;
+
+/** null if the body is not a Bedrock error. */
+export function messageIn(body: Buffer): string | null {
+  if (body.length > maxErrorBytes) return null;
+  try {
+    const parsed: unknown = JSON.parse(body.toString('utf8'));
+    const message = isObject(parsed) && !('error' in parsed) ? (parsed.message ?? parsed.Message) : null;
+    return typeof message === 'string' ? message : null;
+  } catch {
+    return null;
+  }
 }

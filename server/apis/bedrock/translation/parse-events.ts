@@ -5,14 +5,14 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
+import { entryOf } from '../../core/table-entry.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
-import type { AnswerEvent } from '../../neutral/neutral-answer.ts';
+import type { AnswerEvent, Stop, StopReason } from '../../neutral/neutral-answer.ts';
 import { converseReports } from '../usage.ts';
-import { parseStop } from './stops.ts';
 
 type Json = Record<string, unknown>;
 
@@ -209,4 +209,22 @@ function citedDeltas({ content, citations }: Json): Json[] {
 
 function objectsIn(list: unknown): Json[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** Source: Amazon Bedrock API reference, "Converse", `stopReason`. */
+const reasons: Record<string, StopReason> = {
+  end_turn: 'end',
+  tool_use: 'tool',
+  max_tokens: 'length',
+  stop_sequence: 'sequence',
+  guardrail_intervened: 'filter',
+  content_filtered: 'filter',
+  malformed_model_output: 'malformed',
+  malformed_tool_use: 'malformed',
+  model_context_window_exceeded: 'window',
+};
+
+/** An unknown reason counts as a normal end. */
+function parseStop({ stopReason }: Json): Stop {
+  return { reason: entryOf(reasons, stopReason) ?? 'end' };
 }

@@ -3,12 +3,22 @@
  * alternate, results follow their calls, no text is empty, and a message with a document has a text.
  */
 import { isObject } from '../../../contract/is-object.ts';
+import { entryOf } from '../../core/table-entry.ts';
 import { append } from '../../neutral/append.ts';
-import type { CallPart, Part, ResultPart, TextPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
+import type {
+  CallPart,
+  MediaPart,
+  Part,
+  ResultPart,
+  TextPart,
+  ThinkingPart,
+  Turn,
+} from '../../neutral/conversation.ts';
 import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
+import { refuse } from '../../neutral/losses.ts';
+import { fileNameOf } from '../../neutral/media.ts';
 import { goOn, type Rendering } from '../../neutral/requests/rendering.ts';
 import type { ConverseFacts } from './model-facts.ts';
-import { DocumentNames, renderMedia } from './render-media.ts';
 
 type Json = Record<string, unknown>;
 
@@ -162,4 +172,91 @@ function inputOf({ kind, arguments: callArguments }: CallPart): unknown {
   if (kind === 'custom') return { input: callArguments };
   if (callArguments.trim() === '') return {};
   return isObject(parseLosslessJson(callArguments)) ? new RawJson(callArguments) : { arguments: callArguments };
+}
+
+type Block = 'image' | 'document' | 'video';
+
+/** Sources: Amazon Bedrock API reference, `ImageBlock`, `DocumentBlock`, `VideoBlock`, `format`. */
+const formats: Record<Block, Record<string, string>> = {
+  image: { 'image/png': 'png', 'image/jpeg': 'jpeg', 'image/gif': 'gif', 'image/webp': 'webp' },
+  document: {
+    'application/pdf': 'pdf',
+    'application/msword': 'doc',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+    'application/vnd.ms-excel': 'xls',
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+    'text/csv': 'csv',
+    'text/html': 'html',
+    'text/plain': 'txt',
+    'text/markdown': 'md',
+  },
+  video: {
+    'video/mp4': 'mp4',
+    'video/quicktime': 'mov',
+    'video/x-matroska': 'mkv',
+    'video/webm': 'webm',
+    'video/x-flv': 'flv',
+    'video/mpeg': 'mpeg',
+    'video/x-ms-wmv': 'wmv',
+    'video/3gpp': 'three_gp',
+  },
+};
+
+/**
+ * Renders images, documents and videos as blocks of Bedrock's Converse API, which accepts their bytes but does not
+ * fetch URLs.
+ *
+ * Assigns names to the documents of one request, which must be unique.
+ */
+class DocumentNames {
+  readonly #usedNames = new Set<string>();
+  readonly #numbers = new Map<string, number>();
+
+  /** Bedrock accepts letters, digits, hyphens, brackets and single spaces, and at most 200 characters. */
+  give(name: string): string {
+    const allowedName = Array.from(name.slice(0, maxNameLength), (character) =>
+      isAllowed(character) ? character : ' ',
+    ).join('');
+    const base = allowedName.split(' ').filter(Boolean).join(' ') || 'document';
+    let uniqueName = base;
+    for (let number = this.#numbers.get(base) ?? 1; this.#usedNames.has(uniqueName); ) {
+      uniqueName = `${base} ${++number}`;
+      this.#numbers.set(base, number);
+    }
+    this.#usedNames.add(uniqueName);
+    return uniqueName;
+  }
+}
+
+/** Leaves room for a number. */
+const maxNameLength = 190;
+
+function isAllowed(character: string): boolean {
+  const isLetter = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+  const isDigit = character >= '0' && character <= '9';
+  return character.length === 1 && (isLetter || isDigit || '-()[]'.includes(character));
+}
+
+/** @throws GatewayError `invalid_value` for media that Converse does not accept */
+function renderMedia(rendering: Rendering, part: MediaPart, names: DocumentNames): Json {
+  const { kind, source, at } = part;
+  rendering.dropDetail(part);
+  if (source.type === 'file') return refuse(at, 'foreign-file');
+  if (source.type === 'text')
+    return document('txt', { bytes: Buffer.from(source.text).toString('base64') }, part, names);
+  if (kind === 'audio') return refuse(at, 'media');
+  const format = entryOf(formats[kind], source.mediaType ?? '');
+  const location = source.type === 'base64' ? { bytes: source.data } : s3Location(source.url);
+  if (format === undefined || location === null) return refuse(at, 'media');
+  if (kind === 'document') return document(format, location, part, names);
+  return { [kind]: { format, source: location } };
+}
+
+/** Null for addresses other than those of Amazon S3. */
+function s3Location(url: string): Json | null {
+  return url.startsWith('s3://') ? { s3Location: { uri: url } } : null;
+}
+
+function document(format: string, source: Json, part: MediaPart, names: DocumentNames): Json {
+  return { document: { format, name: names.give(fileNameOf(part)), source } };
 }

@@ -9,9 +9,8 @@ import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
 import { kindOfMediaType, sourceOfData } from '../../neutral/media.ts';
 import type { AnswerEvent, Stop } from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
-import { geminiReports } from '../usage.ts';
+import { geminiReports, parseFinish } from '../usage.ts';
 import { Grounding } from './grounding.ts';
-import { parseFinish } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,11 +1,13 @@
 /** Renders a stream of Gemini's API. Its clients expect whole calls, so each is sent once it is complete. */
-
 import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
 import { GrowingText } from '../../neutral/answers/growing-text.ts';
+import { TextParts } from '../../neutral/answers/text-parts.ts';
 import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
-import type { Seal } from '../../neutral/conversation.ts';
-import { writeJson } from '../../neutral/json-text.ts';
+import type { CallPart, MediaPart, Seal } from '../../neutral/conversation.ts';
+import { RawJson, writeJson } from '../../neutral/json-text.ts';
+import { pictureAsText } from '../../neutral/media.ts';
 import type {
+  Answer,
   AnswerError,
   AnswerEvent,
   CallEvent,
@@ -14,10 +16,10 @@ import type {
   Stop,
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
+import { envelopeOfNothing, wrapSeals } from '../../neutral/requests/carried-reasoning.ts';
+import { renderFinish, renderUsageMetadata } from '../usage.ts';
 import { writeGeminiError } from '../write-error.ts';
 import { renderGrounding } from './grounding.ts';
-import { callPart, mediaPart, signatureOf, unsigned } from './render-answer.ts';
-import { renderFinish, renderUsageMetadata } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -148,3 +150,58 @@ export class GenerateEventRenderer implements EventRenderer {
 
 /** Placeholder for the text while the surrounding JSON is rendered. No model or id contains it. */
 const mark = '\u{f8ff}text\u{f8ff}';
+
+/** Renders a whole answer of Gemini's API. */
+export function renderGenerateAnswer(answer: Answer, context: AnswerContext): Json {
+  const parts: Json[] = [];
+  let seals: Seal[] = [];
+  const texts = new TextParts<number>();
+  for (const part of answer.parts) {
+    if (part.type === 'thinking') {
+      if (part.text !== '') parts.push({ text: part.text, thought: true });
+      if (part.seal) seals.push({ ...part.seal, text: part.text });
+      continue;
+    }
+    if (part.type === 'foreign') continue;
+    if (part.type === 'call' && part.seal) seals.push(part.seal);
+    const rendered =
+      part.type === 'call'
+        ? callPart(part, part.arguments)
+        : part.type === 'media'
+          ? mediaPart(part)
+          : { text: part.text };
+    if (part.type === 'text' || part.type === 'media') {
+      texts.begin(parts.length);
+      texts.add(Buffer.byteLength(part.type === 'text' ? part.text : pictureAsText(part)));
+    }
+    const isFirstCall = part.type === 'call' && !parts.some((each) => 'functionCall' in each);
+    parts.push({ ...(isFirstCall ? unsigned : {}), ...rendered, ...signatureOf(seals) });
+    seals = [];
+  }
+  if (seals.length > 0) parts.push({ text: '', ...signatureOf(seals) });
+  const groundingMetadata = renderGrounding(answer.citations, texts);
+  const finishReason = renderFinish(answer.stop.reason);
+  return {
+    candidates: [{ content: { role: 'model', parts }, finishReason, index: 0, groundingMetadata }],
+    usageMetadata: answer.usage === null ? undefined : renderUsageMetadata(answer.usage),
+    modelVersion: context.conversation.model,
+    responseId: answer.id,
+  };
+}
+
+/** Gemini 3 refuses a turn whose first call has no signature, and by this mark such a turn is recognised later. */
+const unsigned: Json = { thoughtSignature: envelopeOfNothing };
+
+/** Clients return the signature of a call or a text, but no thoughts. That of the call itself comes last. */
+function signatureOf(seals: readonly Seal[]): Json {
+  return seals.length === 0 ? {} : { thoughtSignature: wrapSeals(seals) };
+}
+
+function callPart({ id, name }: Pick<CallPart, 'id' | 'name'>, callArguments: string): Json {
+  return { functionCall: { id, name, args: new RawJson(callArguments) } };
+}
+
+function mediaPart({ source }: MediaPart): Json {
+  if (source.type === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  return { text: source.type === 'url' ? `![](${source.url})` : '' };
+}

@@ -1,10 +1,8 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { geminiErrorStatus, writeGeminiError } from '../write-error.ts';
-import { generateClient } from './client.ts';
 import { GenerateEventParser, generateEvents } from './parse-events.ts';
-import { parseGenerateRequest } from './parse-request.ts';
-import { renderGenerateAnswer } from './render-answer.ts';
-import { GenerateEventRenderer } from './render-events.ts';
+import { generateClient, parseGenerateRequest } from './parse-request.ts';
+import { GenerateEventRenderer, renderGenerateAnswer } from './render-events.ts';
 import { renderGenerateRequest } from './render-request.ts';
 
 /** `:generateContent` and `:streamGenerateContent` of Gemini's API. */

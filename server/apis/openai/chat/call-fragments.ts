@@ -7,8 +7,7 @@ import { GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import type { AnswerEvent, CallEvent } from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
-import { argumentsOf, calledIn } from './parse-message.ts';
-import { sealOfCall } from './provider-members.ts';
+import { argumentsOf, calledIn, sealOfCall } from './parse-message.ts';
 
 type Json = Record<string, unknown>;
 

@@ -8,20 +8,20 @@ import { append } from '../../neutral/append.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
 import { annotationEvent, listedSources } from '../url-citations.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
-import { chatErrorIn } from '../wire/error-event.ts';
+import { chatErrorIn } from '../wire/write-error.ts';
 import { CallFragments } from './call-fragments.ts';
 import {
   calledIn,
   hasSaid,
   isText,
   objectsIn,
+  ProviderMembers,
   picturesOf,
   plainSeal,
   saidIn,
   thoughtIn,
   thoughtInDetails,
 } from './parse-message.ts';
-import { ProviderMembers } from './provider-members.ts';
 import { isFailure, parseFinishReason } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 /** The parts of a chat's message, whole or in deltas. */
 import { isObject } from '../../../contract/is-object.ts';
-import type { MediaPart } from '../../neutral/conversation.ts';
-import { writeJson } from '../../neutral/json-text.ts';
+import type { MediaPart, Seal } from '../../neutral/conversation.ts';
+import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
 import { sourceOfUrl } from '../../neutral/media.ts';
 
 type Json = Record<string, unknown>;
@@ -83,4 +83,123 @@ export function isText(value: unknown): value is string {
 export function argumentsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : writeJson(value);
+}
+
+/**
+ * Members of a chat's messages that only their provider understands, and which it wants back unchanged: OpenRouter's
+ * `reasoning_details` ("Gemini models require OpenRouter reasoning details to be preserved in each request", 400), and
+ * `extra_content` with the signatures of Google's and Vertex AI's OpenAI-compatible endpoints. Sources: OpenRouter,
+ * "Reasoning tokens"; Google, "Thought signatures".
+ *
+ * Collects them from a stream, where each detail comes in fragments.
+ */
+export class ProviderMembers {
+  #details: Json[] = [];
+  #extra: Json | undefined;
+
+  get isEmpty(): boolean {
+    return this.#details.length === 0 && this.#extra === undefined;
+  }
+
+  /** Returns whether there was anything. */
+  add({ reasoning_details: details, extra_content: extra }: Json): boolean {
+    const fragments = objectsIn(details);
+    addFragments(this.#details, fragments);
+    if (isSigned(extra)) this.#extra = extra;
+    return fragments.length > 0 || isSigned(extra);
+  }
+
+  /**
+   * The seal of those that have come since the last call.
+   * @param answer the answer's id, by which fragments of one detail in several seals are recognised
+   */
+  take(answer: string): Seal {
+    const members: Json = answer === '' ? {} : { answer };
+    if (this.#details.length > 0) members.reasoning_details = this.#details;
+    if (this.#extra) members.extra_content = this.#extra;
+    this.#details = [];
+    this.#extra = undefined;
+    return sealOf(members);
+  }
+}
+
+/** Google and Vertex AI put it beside each call. */
+export function sealOfCall({ extra_content: extra }: Json): Seal | undefined {
+  return isSigned(extra) ? sealOf({ extra_content: extra }) : undefined;
+}
+
+function isSigned(extra: unknown): extra is Json {
+  const vendors = isObject(extra) ? Object.values(extra) : [];
+  return vendors.some((vendor) => isObject(vendor) && typeof vendor.thought_signature === 'string');
+}
+
+/** What is sealed can only be read by the account that made it. Within a text, quotes are escaped. */
+function sealOf(members: Json): Seal {
+  const data = writeJson(members);
+  const isSealed = ['"signature":"', '"data":"', '"thought_signature":"'].some((name) => data.includes(name));
+  return { kind: isSealed ? 'members' : 'plain', data };
+}
+
+/** The members of a message or a call for which these seals stand. */
+export function membersOf(seals: readonly Seal[]): Json {
+  const details: Json[] = [];
+  let extra: Json | undefined;
+  let answer: unknown;
+  /** The details of the same answer. */
+  let fellows: Json[] = [];
+  for (const { data } of seals) {
+    const value = data === '' ? null : parseLosslessJson(data);
+    if (!isObject(value)) continue;
+    if (value.answer !== answer) {
+      details.push(...fellows);
+      fellows = [];
+      ({ answer } = value);
+    }
+    addFragments(fellows, objectsIn(value.reasoning_details));
+    if (isSigned(value.extra_content)) extra = value.extra_content;
+  }
+  details.push(...fellows);
+  return {
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  };
+}
+
+/** More than a service writes at the same time. */
+const maxOpenDetails = 64;
+
+/** Adds those that came together: each of them belongs to another detail. */
+function addFragments(details: Json[], fragments: readonly Json[]): void {
+  const earlier = details.slice(-maxOpenDetails);
+  for (const fragment of fragments) {
+    const detail = earlier.findLast((each) => isMoreOf(each, fragment, each === earlier.at(-1)));
+    if (detail === undefined) details.push({ ...fragment });
+    else addFragment(detail, fragment);
+  }
+}
+
+/** Texts and their signature may be divided; the other members come with any of the fragments. */
+function addFragment(detail: Json, fragment: Json): void {
+  for (const [name, value] of Object.entries(fragment)) {
+    if (value === null || value === undefined) continue;
+    const before = detail[name];
+    const isDivided = name === 'text' || name === 'summary' || name === 'signature';
+    const isMore = isDivided && typeof before === 'string' && typeof value === 'string';
+    const isRepeated = name === 'signature' && before === value;
+    detail[name] = isMore && !isRepeated ? before + value : value;
+  }
+}
+
+/** Fragments have the index of their detail; where a service sends none, they continue the last one. */
+function isMoreOf(detail: Json, fragment: Json, isLast: boolean): boolean {
+  const isNumbered = typeof fragment.index === 'number';
+  if (detail.type !== fragment.type || detail.index !== fragment.index || !(isNumbered || isLast)) return false;
+  if (said(detail.id) && said(fragment.id) && detail.id !== fragment.id) return false;
+  // Encrypted data comes as a whole, and nothing is added to a text that is signed.
+  if (said(fragment.data)) return !said(detail.data) || detail.data === fragment.data;
+  return !said(detail.signature) || !(said(fragment.text) || said(fragment.summary));
+}
+
+function said(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }

@@ -9,7 +9,7 @@ import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textIn, textOfDocument, urlOfSource } from '../../neutral/media.ts';
 import { errorText, goOn, type Rendering } from '../../neutral/requests/rendering.ts';
-import { membersOf } from './provider-members.ts';
+import { membersOf } from './parse-message.ts';
 
 type Json = Record<string, unknown>;
 

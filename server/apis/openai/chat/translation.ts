@@ -4,11 +4,9 @@ import type { Conversation } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
 import { parseResponsesRequest } from '../responses/parse-request.ts';
 import { renderOpenaiError } from '../wire/write-error.ts';
-import { chatClient } from './client.ts';
 import { ChatEventParser, completionEvents } from './parse-events.ts';
-import { parseChatRequest } from './parse-request.ts';
-import { renderChatAnswer } from './render-answer.ts';
-import { ChatEventRenderer } from './render-events.ts';
+import { chatClient, parseChatRequest } from './parse-request.ts';
+import { ChatEventRenderer, renderChatAnswer } from './render-events.ts';
 import { renderChatRequest } from './render-request.ts';
 
 /** `POST /v1/chat/completions` of OpenAI's API. */

@@ -1,10 +1,11 @@
-/** Continues broken streams of OpenAI's API. */
-import type { RescueFormat } from '../../core/stream-text.ts';
-import { ChatSplice } from './chat-splice.ts';
-import { ChatText, type PartialChat } from './chat-text.ts';
-import { continuedBody } from './continued-body.ts';
-import { ResponseSplice } from './response-splice.ts';
-import { type PartialResponse, ResponseText } from './response-text.ts';
+/** The continuation of streams of OpenAI's API: how a second target is asked, and its answer joined to the first. */
+import type { Prefix, RescueFormat } from '../../core/stream-text.ts';
+import { joinBytes } from '../../json/join-bytes.ts';
+import { JsonNames } from '../../json/json-names.ts';
+import { peekLongJson } from '../../json/json-peek.ts';
+import { type JsonEdit, piecesOf } from '../../json/json-splice.ts';
+import { ChatSplice, ChatText, type PartialChat } from './chat.ts';
+import { type PartialResponse, ResponseSplice, ResponseText } from './response.ts';
 
 /** For chat and legacy completions. */
 export const chatRescue: RescueFormat<PartialChat> = {
@@ -18,3 +19,28 @@ export const responseRescue: RescueFormat<PartialResponse> = {
   openSplice: (soFar) => new ResponseSplice(soFar),
   continuedBody: () => Promise.resolve(null),
 };
+
+const messagesName = new JsonNames(['messages']);
+
+/** A chat request for the rest of an answer that begins with `text`; null if its messages cannot be found. */
+export async function continuedBody(body: Buffer, text: string, { message, request }: Prefix): Promise<Buffer | null> {
+  const peek = await peekLongJson(body, messagesName);
+  const messages = peek.ok ? peek.fields.get('messages') : undefined;
+  if (!peek.ok || !messages || body[messages.start] !== openBracket) return null;
+  const prefixMessage = JSON.stringify({ role: 'assistant', content: text, ...message });
+  const edits: JsonEdit[] = [
+    {
+      start: messages.end - 1,
+      end: messages.end - 1,
+      text: messages.items === 0 ? prefixMessage : `,${prefixMessage}`,
+    },
+    ...Object.entries(request).map(([name, value]) => ({
+      start: peek.end,
+      end: peek.end,
+      text: `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    })),
+  ];
+  return joinBytes(piecesOf(body, edits));
+}
+
+const openBracket = 0x5b;

@@ -1,11 +1,69 @@
 /** Parses a request of `POST /v1/responses`. Source: OpenAI's API reference, "Create a model response". */
+
 import { GatewayError } from '../../../contract/errors.ts';
+import type { ClientApi } from '../../neutral/client-api.ts';
 import type { AnswerFormat, Conversation, ReasoningRequest, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
-import { responsesClient } from './client.ts';
 import { ownToolName, ownToolOf } from './own-tools.ts';
 import { parseInput } from './parse-input.ts';
+
+/** The names that this API has in common with chat completions. */
+export const openaiFieldNames = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  user: 'safety_identifier',
+  cacheKey: 'prompt_cache_key',
+  serviceTier: 'service_tier',
+  metadata: 'metadata',
+  logprobs: 'logprobs',
+};
+
+const schema = { type: 'object', properties: { path: { type: 'string' } } };
+
+export const responsesClient: ClientApi = {
+  wire: 'openai-responses',
+  fieldNames: {
+    ...openaiFieldNames,
+    logprobs: 'top_logprobs',
+    maxOutputTokens: 'max_output_tokens',
+    format: 'text.format',
+    strictTool: 'tools[].strict',
+    reasoning: 'reasoning',
+    verbosity: 'text.verbosity',
+    messages: 'input',
+  },
+  callIds: 'openai',
+  hasSealedCalls: false,
+  takesLateSeals: false,
+  callMark: 'function_call',
+  resultId: 'call_id',
+  hasRefusals: true,
+  hasCitations: true,
+  wantsWholeArguments: false,
+  specimen: {
+    model: 'model',
+    input: 'Hello',
+    tools: [
+      { type: 'function', name: 'read', parameters: schema, strict: true },
+      { type: 'custom', name: 'patch' },
+      { type: 'web_search' },
+    ],
+    parallel_tool_calls: false,
+    max_output_tokens: 1_000,
+    max_tool_calls: 5,
+    temperature: 0.5,
+    top_p: 0.9,
+    text: { format: { type: 'json_object' }, verbosity: 'low' },
+    reasoning: { effort: 'high', summary: 'auto' },
+    truncation: 'auto',
+    service_tier: 'flex',
+    metadata: { name: 'value' },
+  },
+};
 
 /**
  * A request that continues a stored response must contain all items of the conversation in `input`.

@@ -28,7 +28,7 @@ import {
   responseId,
   responseObject,
   textPart,
-} from './items.ts';
+} from './render-answer.ts';
 import { renderResponseUsage, renderStatus } from './stops-and-usage.ts';
 
 type Json = Record<string, unknown>;

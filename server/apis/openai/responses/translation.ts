@@ -1,8 +1,7 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
 import { renderOpenaiError } from '../wire/write-error.ts';
-import { responsesClient } from './client.ts';
 import { ResponsesEventParser, responseEvents } from './parse-events.ts';
-import { parseResponsesRequest } from './parse-request.ts';
+import { parseResponsesRequest, responsesClient } from './parse-request.ts';
 import { renderResponsesAnswer } from './render-answer.ts';
 import { ResponsesEventRenderer } from './render-events.ts';
 import { renderResponsesRequest } from './render-request.ts';

@@ -1,8 +1,8 @@
-/** The limit that a request sets to its output. Pure. */
+/** The fields of a request on which its usage depends, and the limit that it sets to its output. Pure. */
 import type { Capability } from '../../../contract/capability.ts';
 import type { RequestView } from '../../core/wire.ts';
 
-export const outputLimitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;
+const outputLimitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;
 
 type LimitField = (typeof outputLimitFields)[number];
 
@@ -34,3 +34,20 @@ export function largestLimit(limits: readonly unknown[]): number | undefined {
   const stated = limits.filter((limit) => typeof limit === 'number' && limit > 0) as number[];
   return stated.length === 0 ? undefined : Math.ceil(Math.max(...stated));
 }
+
+/** The fields on which the usage of a request depends, of any operation. */
+export const usageFields = [
+  ...outputLimitFields,
+  'messages',
+  'input',
+  'prompt',
+  'conversation',
+  'n',
+  'seconds',
+  'size',
+  'quality',
+  'service_tier',
+  'modalities',
+] as const;
+
+export type UsageField = (typeof usageFields)[number];

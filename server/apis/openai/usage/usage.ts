@@ -1,4 +1,5 @@
 /** Usage of requests to OpenAI's API, by operation. */
+
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
@@ -6,7 +7,9 @@ import { type MostUsage, plausibleUsage, unbounded } from '../../core/plausible-
 import { askedTerms, type OwnTerms } from '../../core/usage/asked-terms.ts';
 import { readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
 import { estimatePrompt, type PromptMembers } from '../../core/usage/prompt-estimate.ts';
-import { isEventStream } from '../../core/usage/reported-usage.ts';
+import { isEventStream, latestReport, type UsageReports, usageOfAnswer } from '../../core/usage/reported-usage.ts';
+import { countOf } from '../../core/usage/token-counts.ts';
+import { wholeDocument } from '../../core/usage/whole-document.ts';
 import {
   type ExtractedUsage,
   type KeptAnswer,
@@ -18,13 +21,29 @@ import {
   type UsageFormat,
   type UsageHints,
 } from '../../core/wire.ts';
-import { countOf } from './answer-count.ts';
+import { membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
 import { estimateAnswer } from './estimate-answer.ts';
-import { likelyUsage } from './likely-usage.ts';
-import { readReportedUsage } from './reported-usage.ts';
-import type { UsageField } from './usage-fields.ts';
-import { openaiTerms } from './usage-shapes.ts';
-import { worstUsage } from './worst-usage.ts';
+import type { UsageField } from './output-limit.ts';
+import { openaiTerms, plainReports, responseReports } from './usage-shapes.ts';
+import { likelyUsage, worstUsage } from './worst-usage.ts';
+
+/**
+ * How many answers or images a request asks for. Pure.
+ *
+ * A number, or its text in a form; at least 1. Of two and a half answers, two are made, if any.
+ */
+export function answerCountOf(value: unknown): number {
+  const count = numberOf(value);
+  return Number.isFinite(count) && count >= 1 ? Math.floor(count) : 1;
+}
+
+/** OpenAI's maximum for `n` is 128. A larger number is refused or reduced, so no more is reserved or billed. */
+const maxPaidAnswers = 128;
+
+/** As `countOf`, up to the number that may be billed. */
+export function paidCountOf(value: unknown): number {
+  return Math.min(answerCountOf(value), maxPaidAnswers);
+}
 
 /** `isEdit`: the request starts from existing images. */
 export function openaiUsage<Name extends string>(
@@ -100,7 +119,7 @@ function ofRequest(operation: Capability, body: MeasuredRequest<UsageField>): Us
     case 'translation':
       return body.recording ? { seconds: body.recording.seconds } : {};
     case 'images':
-      return numberOf(body.field('n') ?? 1) > 0 ? { images: countOf(body.field('n')) } : {};
+      return numberOf(body.field('n') ?? 1) > 0 ? { images: answerCountOf(body.field('n')) } : {};
     default:
       return {};
   }
@@ -172,3 +191,72 @@ function alsoFromRequest(capability: Capability, hints: UsageHints, images: numb
 
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isFinite(value) && value >= 0;
+
+interface ReportedUsage {
+  usage: Usage | null;
+  /** Of a response object; null if it has none. */
+  status: string | null;
+  /** Number of images in the response; null if they cannot be counted. */
+  images: number | null;
+}
+
+/**
+ * Reads what a response of OpenAI's API tells about its usage: tokens, a length, images, and the state of its work.
+ * Pure.
+ */
+function readReportedUsage(capability: Capability, answer: KeptAnswer, isStream: boolean): ReportedUsage {
+  const reports = capability === 'responses' ? responseReports : plainReports;
+  if (isStream) return fromStream(answer, reports);
+  const document = reportsOnlyUsage.has(capability) ? null : wholeDocument(answer);
+  return document ? fromDocument(capability, document, reports) : fromEnds(capability, answer, reports);
+}
+
+/** Nothing else of their responses is recorded, so that even a short one need not be parsed. */
+const reportsOnlyUsage: ReadonlySet<Capability> = new Set(['chat', 'completions', 'embeddings']);
+
+/** For transcriptions and videos without `usage`: the member that holds the duration of the media. */
+const lengthNames: Partial<Record<Capability, 'duration' | 'seconds'>> = {
+  transcription: 'duration',
+  translation: 'duration',
+  videos: 'seconds',
+};
+
+function fromStream(answer: KeptAnswer, reports: UsageReports): ReportedUsage {
+  const { usage = null, owner = null } = latestReport(answer, reports) ?? {};
+  const status = reports === responseReports ? owner?.status : null;
+  return { usage, status: typeof status === 'string' ? status : null, images: null };
+}
+
+function fromDocument(capability: Capability, document: Record<string, unknown>, reports: UsageReports): ReportedUsage {
+  const length = lengthNames[capability];
+  const { status, data } = document;
+  return {
+    usage: usageOfAnswer(document, reports) ?? ofLength(length && document[length]),
+    status: typeof status === 'string' ? status : null,
+    images: capability === 'images' && Array.isArray(data) ? data.length : null,
+  };
+}
+
+function ofLength(value: unknown): Usage | null {
+  const seconds = countOf(value);
+  return seconds === undefined ? null : { seconds };
+}
+
+function fromEnds(capability: Capability, answer: KeptAnswer, reports: UsageReports): ReportedUsage {
+  const { tail, head } = answer;
+  const status = capability === 'responses' ? scalarIn(head, 'status', 'beginning') : null;
+  const usage = latestReport(answer, reports)?.usage ?? null;
+  const length = lengthNames[capability];
+  if (usage !== null || !length) return { usage, status, images: null };
+  const reported = scalarIn(head, length, 'beginning') ?? scalarIn(tail, length, 'end');
+  return { usage: ofLength(reported), status, images: null };
+}
+
+const scalar = /^(?:"([\w.-]{1,40})"|(\d{1,20}(?:\.\d{1,20})?))(?=[\s,}])/;
+
+function scalarIn(bytes: Buffer, name: string, end: 'beginning' | 'end'): string | null {
+  const members = end === 'beginning' ? membersOfBeginning(bytes, name) : membersOfEnd(bytes, name);
+  const member = members.findLast(({ level }) => level === 1);
+  const found = member && scalar.exec(bytes.toString('latin1', member.start, member.start + 64));
+  return found?.[1] ?? found?.[2] ?? null;
+}

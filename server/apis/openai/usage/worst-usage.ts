@@ -1,16 +1,12 @@
-/**
- * The most that a request can use. Reserved against hard budgets while the request runs, so that parallel requests can
- * exceed a budget by at most the cost of one of them. Where there is no bound, uses a figure that is rarely reached.
- */
+/** What a request will use, before it is sent: at most, and probably. */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { numberOf } from '../../core/number-of.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
 import { runningFor } from '../../core/requests/tool-runners.ts';
-import { mostPromptTokens } from '../../core/usage/prompt-estimate.ts';
+import { likelyPromptTokens, mostPromptTokens } from '../../core/usage/prompt-estimate.ts';
 import type { MeasuredRequest, ModelBounds } from '../../core/wire.ts';
-import { outputLimitOf } from './output-limit.ts';
-import type { UsageField } from './usage-fields.ts';
+import { outputLimitOf, type UsageField } from './output-limit.ts';
 
 /** The output limit of today's largest models. */
 const unknownOutputTokens = 128_000;
@@ -50,7 +46,7 @@ export function worstUsage(
     case 'responses':
       return {
         inputTokens: promptTokens(body, model, sizeOf),
-        outputTokens: outputTokens(operation, body, model) * answers,
+        outputTokens: mostOutputTokens(operation, body, model) * answers,
       };
     case 'embeddings':
     case 'moderations':
@@ -74,7 +70,7 @@ function promptTokens(body: MeasuredRequest<UsageField>, { contextTokens }: Mode
   return mostInput(ownTokens, { ...referred, isOpen }, contextTokens, sizeOf);
 }
 
-function outputTokens(operation: Capability, body: MeasuredRequest<UsageField>, model: ModelBounds): number {
+function mostOutputTokens(operation: Capability, body: MeasuredRequest<UsageField>, model: ModelBounds): number {
   const { outputTokens: modelMaxTokens, contextTokens } = model;
   const modelLimit = Math.min(modelMaxTokens ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
   return Math.min(outputLimitOf(operation, body) ?? unknownOutputTokens, modelLimit, maxOutputTokens);
@@ -124,3 +120,36 @@ function positive(value: unknown): number | null {
 }
 
 const maxSeconds = 3_600;
+
+/** Clients often allow far more than they get. */
+const maxLikelyTokens = 4_096;
+const unstatedOutputTokens = 512;
+
+/** `answers`: the number that may be billed. */
+export function likelyUsage(operation: Capability, body: MeasuredRequest<UsageField>, answers: number): Usage {
+  switch (operation) {
+    case 'chat':
+    case 'completions':
+    case 'responses':
+      return { inputTokens: likelyPromptTokens(body), outputTokens: likelyOutputTokens(operation, body) * answers };
+    case 'embeddings':
+      return { inputTokens: likelyPromptTokens(body), outputTokens: 0 };
+    case 'images':
+      return { images: answers };
+    case 'videos':
+      return { seconds: requestedSeconds(body.field('seconds')) };
+    case 'speech':
+      return { characters: body.size };
+    default:
+      return {};
+  }
+}
+
+function likelyOutputTokens(operation: Capability, body: MeasuredRequest<UsageField>): number {
+  return Math.min(outputLimitOf(operation, body) ?? unstatedOutputTokens, maxLikelyTokens);
+}
+
+function requestedSeconds(value: unknown): number {
+  const seconds = numberOf(value ?? 1);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : 1;
+}

@@ -1,6 +1,7 @@
 /**
- * Fits a client's own chat request to a service that refuses some of it: only the members concerned are changed, every other
- * byte stays as the client sent it. For requests that Sluice writes itself see `chat/fit-body.ts`.
+ * Fits a client's own chat request to a service that refuses some of it: only the members concerned are changed, every
+ * other
+ * byte stays as the client sent it. For requests that Sluice writes itself see `chat/render-request.ts`.
  */
 import { isObject } from '../../../contract/is-object.ts';
 import type { MaybePromise } from '../../../ground/maybe-promise.ts';
@@ -30,7 +31,7 @@ import { fieldValue, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
 import { fieldEdit, type JsonEdit } from '../../json/json-splice.ts';
 import { type WatchedMember, WatchedMembers } from '../../json/watched-members.ts';
-import { missingSignature } from './missing-signature.ts';
+import { placeholderSignature } from '../../neutral/requests/placeholder-signature.ts';
 
 /** Members of messages and functions that some service refuses, each with the bit of its index. */
 const watched = [
@@ -249,3 +250,33 @@ export function joinedTexts(content: unknown): string | undefined {
   const texts = content.map((part: unknown) => (isObject(part) && part.type === 'text' ? part.text : undefined));
   return texts.every((text) => typeof text === 'string') ? texts.join('\n') : undefined;
 }
+
+type Json = Record<string, unknown>;
+
+/**
+ * Google's signature of a call in chats, and what is accepted in place of one for the calls of other models.
+ *
+ * What a message has to have in addition: members of its own, or of its first call. Null if nothing is missing.
+ */
+export function missingSignature(
+  { tool_calls: calls, reasoning_details: details }: Json,
+  place: ChatFlavour['signsCalls'],
+): { ofMessage: Json } | { ofFirstCall: Json } | null {
+  const first: unknown = Array.isArray(calls) ? calls[0] : undefined;
+  if (!isObject(first) || place === null) return null;
+  if (place === 'extra_content')
+    return isObject(first.extra_content) ? null : { ofFirstCall: { extra_content: signedByNobody } };
+  const told: unknown[] = Array.isArray(details) ? details : [];
+  if (told.some((detail) => isObject(detail) && detail.type === 'reasoning.encrypted')) return null;
+  return { ofMessage: { reasoning_details: [...told, { ...unsealed, id: first.id }] } };
+}
+
+const signedByNobody = { google: { thought_signature: placeholderSignature } };
+
+/** As Roo Code sends it to OpenRouter (RooCodeInc/Roo-Code#10759). */
+const unsealed = {
+  type: 'reasoning.encrypted',
+  data: placeholderSignature,
+  format: 'google-gemini-v1',
+  index: 0,
+};

@@ -7,7 +7,7 @@ import { sessionFields } from '../../core/requests/client-session.ts';
 import { conversationFields, conversationOf } from '../../core/requests/conversation-id.ts';
 import { errorIn, errorOf, type UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../../core/wire.ts';
-import { usageFields } from '../usage/usage-fields.ts';
+import { usageFields } from '../usage/output-limit.ts';
 
 /** What requests of all operations are read for. */
 const commonFields = [...conversationFields, ...sessionFields, ...usageFields, 'stream_options'] as const;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { messages } from '../../../../server/apis/anthropic/messages.ts';
-import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
+import { messages, messagesStream } from '../../../../server/apis/anthropic/messages.ts';
 import { errorNameIn } from '../../../../server/apis/core/errors/error-names.ts';
 import { failureBy } from '../../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';

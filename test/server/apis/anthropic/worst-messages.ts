@@ -1,9 +1,8 @@
 /** The most expensive input that clients of Anthropic's API, and upstreams behind them, could send. */
 
 import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
-import { messages } from '../../../../server/apis/anthropic/messages.ts';
-import { messagesStream } from '../../../../server/apis/anthropic/messages-stream.ts';
-import { droppedBetas } from '../../../../server/apis/anthropic/translation/betas.ts';
+import { messages, messagesStream } from '../../../../server/apis/anthropic/messages.ts';
+import { droppedBetas } from '../../../../server/apis/anthropic/translation/translation.ts';
 import { messagesUsage } from '../../../../server/apis/anthropic/usage.ts';
 import { referredIn } from '../../../../server/apis/core/referred-input.ts';
 import { CountTranslator } from '../../../../server/apis/translation/count-translator.ts';

@@ -1,7 +1,6 @@
 /** The most expensive input that upstreams with Bedrock's Converse API could send. */
 
-import { converse } from '../../../../server/apis/bedrock/converse.ts';
-import { converseStream } from '../../../../server/apis/bedrock/converse-stream.ts';
+import { converse, converseStream } from '../../../../server/apis/bedrock/converse.ts';
 import { converseFrames, converseOnBedrock } from '../../../../server/apis/bedrock/provider/converse.ts';
 import { FrameUnpacker } from '../../../../server/apis/bedrock/provider/frame-unpacker.ts';
 import { objectIn, onOneLine } from '../../../../server/apis/bedrock/provider/frames.ts';

@@ -1,8 +1,7 @@
 /** The most expensive input that clients of Gemini's API, and upstreams with it, could send. */
 
 import type { StreamFormat } from '../../../../server/apis/core/stream-format.ts';
-import { generateContent } from '../../../../server/apis/gemini/generate.ts';
-import { generateArrayStream, generateStream } from '../../../../server/apis/gemini/generate-stream.ts';
+import { generateArrayStream, generateContent, generateStream } from '../../../../server/apis/gemini/generate.ts';
 import { locateGemini } from '../../../../server/apis/gemini/locate.ts';
 import { createEmbeddingsTranslator } from '../../../../server/apis/translation/embeddings-translator.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../../../server/apis/core/errors/read-whole.ts';
 import { readEvent } from '../../../../server/apis/core/sse-event.ts';
 import { takeEvents } from '../../../../server/apis/core/stream-text.ts';
-import { ChatText } from '../../../../server/apis/openai/rescue/chat-text.ts';
-import { continuedBody } from '../../../../server/apis/openai/rescue/continued-body.ts';
+import { ChatText } from '../../../../server/apis/openai/rescue/chat.ts';
+import { continuedBody } from '../../../../server/apis/openai/rescue/rescue.ts';
 import { prefillOf } from '../../../../server/providers/prefill.ts';
 import { findRoute } from '../../../support/routes.ts';
 import { type StreamName, streams } from './streams.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { realtimeSession } from '../../../../server/apis/openai/realtime-events.ts';
+import { realtimeSession } from '../../../../server/apis/openai/realtime.ts';
 
 const read = (event: unknown) => realtimeSession.readServerEvent(Buffer.from(JSON.stringify(event)));
 

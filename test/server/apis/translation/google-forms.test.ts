@@ -1,6 +1,6 @@
 /** Google's own forms of JSON, which its services accept, at a provider of any other API. */
 import { describe, expect, test } from 'vitest';
-import { fromGoogleSchema } from '../../../../server/apis/gemini/translation/google-schema.ts';
+import { fromGoogleSchema } from '../../../../server/apis/gemini/translation/parse-request.ts';
 import { type Json, sent, type Way } from './translating.ts';
 
 const from = 'gemini-generate';

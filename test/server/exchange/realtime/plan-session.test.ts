@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { realtimeSession } from '../../../../server/apis/openai/realtime-events.ts';
+import { realtimeSession } from '../../../../server/apis/openai/realtime.ts';
 import { queryOf } from '../../../../server/exchange/realtime/plan-session.ts';
 
 test.each([

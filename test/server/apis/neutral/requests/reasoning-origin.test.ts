@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newestCallResultIds, newestResultIds } from '../../../../../server/apis/neutral/requests/reasoning-origin.ts';
-import { chatClient } from '../../../../../server/apis/openai/chat/client.ts';
+import { chatClient } from '../../../../../server/apis/openai/chat/parse-request.ts';
 
 test('the ids of tool results are read newest first, and none out of a text', () => {
   const text = JSON.stringify({ tool_call_id: 'quoted' });

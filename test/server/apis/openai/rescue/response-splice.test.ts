@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { takeEvents } from '../../../../../server/apis/core/stream-text.ts';
-import { ResponseSplice } from '../../../../../server/apis/openai/rescue/response-splice.ts';
-import { ResponseText } from '../../../../../server/apis/openai/rescue/response-text.ts';
+import { ResponseSplice, ResponseText } from '../../../../../server/apis/openai/rescue/response.ts';
 
 const at = (who: string) => ({ item_id: `msg_${who}`, output_index: 0, content_index: 0 });
 
