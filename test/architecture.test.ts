@@ -128,7 +128,7 @@ const singleImporters: Record<string, RegExp> = {
 };
 
 const exportedName = /^export (?:abstract )?(?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm;
-const ownName = /^(?:async )?(?:function\*?|class) (\w+)/gm;
+const ownName = /^(?:async )?(?:function\*?|class|const) (\w+)/gm;
 
 describe('the engine', () => {
   test('imports only downward', () => {

@@ -12,16 +12,15 @@ import { asUtf8, isPlausibleBeginning, readJson } from '../../server/apis/core/e
 import { toldWaitMs } from '../../server/apis/core/errors/told-wait.ts';
 import { failureBy, tellError } from '../../server/apis/core/errors/verdict.ts';
 import { recordingIn } from '../../server/apis/core/recordings/recording-length.ts';
-import { conversationOf } from '../../server/apis/core/requests/conversation-id.ts';
+import { conversationOf } from '../../server/apis/core/requests/client-session.ts';
 import { isUnambiguousSegment } from '../../server/apis/core/requests/segments.ts';
 import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
 import { turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
 import { readPriceTerms } from '../../server/apis/core/usage/price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../server/apis/core/usage/prompt-estimate.ts';
-import { countValues } from '../../server/apis/json/count-values.ts';
 import { JsonNames } from '../../server/apis/json/json-names.ts';
+import { countValues } from '../../server/apis/json/json-nodes.ts';
 import { peekJson } from '../../server/apis/json/json-peek.ts';
-import { withoutTrailingCommas } from '../../server/apis/json/trailing-commas.ts';
 import { sourceOfUrl } from '../../server/apis/neutral/media.ts';
 import { realtimeSession } from '../../server/apis/openai/realtime.ts';
 import { ChatSplice, ChatText } from '../../server/apis/openai/rescue/chat.ts';
@@ -48,7 +47,7 @@ import { SplicedEventsReader } from '../../server/exchange/rescue/spliced-events
 import { SessionTracker } from '../../server/exchange/sessions/session-tracker.ts';
 import { FormGuard } from '../../server/http/body/form-guard.ts';
 import { headerParameters } from '../../server/http/body/header-parameters.ts';
-import { JsonBody } from '../../server/http/body/json-body.ts';
+import { JsonBody, withoutTrailingCommas } from '../../server/http/body/json-body.ts';
 import { findField } from '../../server/http/body/multipart-splice.ts';
 import { searchOf } from '../../server/http/body/search-body.ts';
 import { Spool } from '../../server/http/body/spool.ts';

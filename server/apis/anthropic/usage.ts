@@ -3,11 +3,10 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { PriceTerms } from '../../contract/ledger.ts';
 import { entryOf } from '../core/table-entry.ts';
+import { countOf } from '../core/token-counts.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
-import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
-import { countOf } from '../core/usage/token-counts.ts';
-import { anthropicUsage } from '../core/usage/usage-beside-cache.ts';
+import { anthropicUsage, reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import type { RequestView } from '../core/wire.ts';
 import type { AnswerContext } from '../neutral/answers/answer-context.ts';
 import { noUsage, promptTokens } from '../neutral/answers/token-usage.ts';

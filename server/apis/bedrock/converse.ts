@@ -2,8 +2,7 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { statusOfError } from '../core/errors/error-names.ts';
-import { sessionFields } from '../core/requests/client-session.ts';
-import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
+import { conversationFields, conversationOf, sessionFields } from '../core/requests/client-session.ts';
 import type { StreamEvent } from '../core/sse-event.ts';
 import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../core/stream-format.ts';
 import { sseFraming } from '../core/streams/sse-framing.ts';

@@ -1,7 +1,7 @@
 /** The routes of Bedrock, which only upstream requests use; no client calls them. */
 
 import { plainRoute, type Route } from '../core/route.ts';
-import { cloudEmbeddings } from '../core/usage/cloud-embeddings.ts';
+import { cloudEmbeddings } from '../core/usage/conversation-usage.ts';
 import { converse, converseRequest, judgeError } from './converse.ts';
 
 /** Embeddings by InvokeModel, in the form of the model's maker. */

@@ -1,11 +1,10 @@
 /** Usage of requests of Bedrock's Converse API. */
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
+import { countOf, sumOfCounts } from '../core/token-counts.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
-import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
-import { countOf, sumOfCounts } from '../core/usage/token-counts.ts';
-import { usageBesideCache } from '../core/usage/usage-beside-cache.ts';
+import { reportedUsage, type UsageReports, usageBesideCache } from '../core/usage/reported-usage.ts';
 import type { RequestView } from '../core/wire.ts';
 
 /** Streams report it in `metadata`, their last event. */

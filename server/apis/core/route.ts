@@ -1,7 +1,7 @@
 /** One path and method that clients may call, and what is known about it before its body is read. */
-import type { SessionFormat } from './session-format.ts';
+
 import type { StreamFormat } from './stream-format.ts';
-import type { RequestView, Wire } from './wire.ts';
+import type { RequestView, SessionFormat, Wire } from './wire.ts';
 
 /** `passed`: any body, forwarded unchanged. */
 type BodyKind = 'none' | 'json' | 'multipart' | 'json-or-multipart' | 'passed';

@@ -1,15 +1,17 @@
 /**
- * An API's format on the wire: one `Wire` for each API and operation. Pure: bytes and values in, bytes and values out; no
+ * An API's format on the wire: one `Wire` for each API and operation. Pure: bytes and values in, bytes and values out;
+ * no
  * socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
  */
 import type { Operation } from '../../contract/capability.ts';
+import type { ErrorBody } from '../../contract/errors.ts';
 import type { AskedTerms, PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import type { BodyOutline, Fitting } from './chat-flavour.ts';
-import type { MostUsage } from './plausible-usage.ts';
 import type { Recording } from './recordings/recording-length.ts';
 import type { SizeOf } from './referred-input.ts';
 import type { StreamFormat } from './stream-format.ts';
 import type { RescueFormat } from './stream-text.ts';
+import type { MostUsage } from './token-counts.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 /** @template Name the fields of a request's body that it reads */
@@ -206,4 +208,31 @@ export interface TextEstimates {
   ofAnswer(answer: KeptAnswer): number | null;
   /** The answer is vectors rather than tokens. */
   readonly isOnlyPrompt: boolean;
+}
+
+/** Message format of a WebSocket session, as far as limits and usage depend on it. */
+export type ServerEvent =
+  | { kind: 'response-created'; id: string }
+  | { kind: 'response-done'; id: string; hasFailed: boolean; errorCode: string | null; used: Usage | null }
+  | { kind: 'transcribed'; used: Usage | null }
+  /** `transcribesWith`: the model that transcribes the user's speech; null if there is none. */
+  | { kind: 'session'; transcribesWith: string | null };
+
+export interface SessionFormat {
+  /** The subprotocol to confirm to a client that offers it. */
+  readonly protocol: string;
+  /** Query parameters that name the model; the upstream is sent the first of these. */
+  readonly modelParameters: readonly string[];
+  /** Query parameter that names an existing call, which only one provider has. */
+  readonly callParameter: string;
+  /** Null for events that Sluice does not need, and for anything that is not an event. */
+  readServerEvent(message: Buffer): ServerEvent | null;
+  /** About how many tokens of an answer the message has; 0 for what is no part of one. */
+  answeredTokens(message: Buffer): number;
+  /** About how many tokens a client's message adds to the conversation. */
+  addedTokens(message: Buffer): number;
+  /** Returns the id of an event that requests a response (empty if it has none); null for all other messages. */
+  readResponseCreate(message: Buffer): { eventId: string } | null;
+  /** Renders an error event. `eventId`: its own id; `causedBy`: id of the client's event that caused it, or null. */
+  writeErrorEvent(error: ErrorBody, eventId: string, causedBy: string | null): string;
 }

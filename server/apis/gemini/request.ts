@@ -1,8 +1,7 @@
 /** What requests of Gemini's API ask for. */
 import { isObject } from '../../contract/is-object.ts';
-import { numberOf } from '../core/number-of.ts';
-import { sessionFields } from '../core/requests/client-session.ts';
-import { conversationFields, conversationOf } from '../core/requests/conversation-id.ts';
+import { conversationFields, conversationOf, sessionFields } from '../core/requests/client-session.ts';
+import { numberOf } from '../core/token-counts.ts';
 import type { RequestFormat, RequestView } from '../core/wire.ts';
 
 const ownFields = ['generationConfig', 'generation_config', 'serviceTier', 'service_tier'] as const;

@@ -3,13 +3,12 @@
 import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PassthroughPath } from '../core/api.ts';
-import { numberOf } from '../core/number-of.ts';
-import { passedMethod, passedRoute } from '../core/requests/passthrough-route.ts';
+import { passedMethod, passedRoute, unreportedUsage } from '../core/requests/passthrough-route.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
 import { plainRoute, type Route } from '../core/route.ts';
-import { cloudEmbeddings } from '../core/usage/cloud-embeddings.ts';
-import { unreportedUsage } from '../core/usage/unreported-usage.ts';
-import { wholeDocument } from '../core/usage/whole-document.ts';
+import { numberOf } from '../core/token-counts.ts';
+import { cloudEmbeddings } from '../core/usage/conversation-usage.ts';
+import { wholeDocument } from '../core/usage/reported-usage.ts';
 import type { ExtractedUsage, MeasuredRequest, RequestFormat, RequestView, UsageFormat, Wire } from '../core/wire.ts';
 import { geminiAnswer, generateArrayStream, generateContent, generateStream } from './generate.ts';
 import { type GeminiField, geminiRequest } from './request.ts';

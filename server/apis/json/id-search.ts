@@ -5,7 +5,7 @@
  */
 import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
 import { isEscaped, JsonFault } from './json-tokens.ts';
-import { addressText, idHolder, idText, type MemberMeanings } from './member-meanings.ts';
+import { addressText, idHolder, idText, type MemberMeanings } from './watched-members.ts';
 
 /** Longer texts are no ids and no addresses of files: an id of 200 characters, each of them in escapes. */
 const maxTextBytes = 2_048;

@@ -1,5 +1,6 @@
 /**
- * Reads the members and elements of one value where it stands in a document, without parsing it, and leaves some of them
+ * Reads the members and elements of one value where it stands in a document, without parsing it, and leaves some of
+ * them
  * out. For values of a document that is known to be valid JSON.
  */
 import type { ByteRange } from './json-scan.ts';
@@ -134,4 +135,29 @@ function lastOf(body: Buffer, end: number): number {
 function afterComma(body: Buffer, end: number): number | null {
   const at = skipSpace(body, end);
   return body[at] === comma ? skipSpace(body, at + 1) : null;
+}
+
+const colon = 0x3a;
+const openList = 0x5b;
+
+/**
+ * Counts JSON values without parsing them, for an estimate of the memory that parsing would take.
+ *
+ * At least the number of values in a text that contains JSON: each one follows a comma, a colon or a bracket.
+ */
+export function countValues(text: Buffer): number {
+  let values = 1;
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at];
+    if (byte === quote) at = endOfString(text, at + 1);
+    else if (byte === comma || byte === colon || byte === openList || byte === openObject) values++;
+  }
+  return values;
+}
+
+/** The offset of the closing quote, or the end of the text. */
+function endOfString(text: Buffer, from: number): number {
+  let at = from;
+  while (at < text.length && text[at] !== quote) at += text[at] === backslash ? 2 : 1;
+  return at;
 }

@@ -4,10 +4,9 @@
  */
 
 import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
-import type { JsonMarks, MarkedElement } from './json-marks.ts';
 import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
-import { JsonFault } from './json-tokens.ts';
+import { JsonFault, type JsonMarks, type MarkedElement } from './json-tokens.ts';
 import type { WatchedMembers, WatchedSearch } from './watched-members.ts';
 
 /** Range of one top-level value; for a repeated key the last one, as in `JSON.parse`. */

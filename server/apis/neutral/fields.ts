@@ -2,12 +2,11 @@
  * Reads an object of a client's request, each field by its type; the error for an invalid field contains its path.
  * `null` counts as absent, as in all four APIs. Fields that are never read are reported as losses.
  */
-
 import { isObject } from '../../contract/is-object.ts';
 import type { LossCode } from '../../contract/loss-codes.ts';
-import { readStreamFlag } from '../core/requests/stream-flag.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
+import { readStreamFlag } from '../core/requests/deciding-fields.ts';
 import { runnerOf } from '../core/requests/tool-runners.ts';
-import { carriesConversation } from './conversation-fields.ts';
 import { RawJson } from './json-text.ts';
 import { invalid, type Losses, refuse } from './losses.ts';
 
@@ -128,4 +127,25 @@ export class Fields {
       this.losses.dropped(this.path(name), 'unknown-field');
     }
   }
+}
+
+/**
+ * A conversation stored elsewhere, an answer that the request continues, or messages besides the known list. Not ids of sessions
+ * or users, which many clients send so that requests can be told apart.
+ */
+const names = boundedPattern(
+  /^(?:(?:message_?)?thread(?:_?id)?|conversation(?:_?id)?|(?:previous|prior|parent|continue[ds]?|resume[ds]?)_?(?:\w{1,40}_?)?(?:id|messages?|turns?|response|interaction|from)|(?:chat_?|message_?|conversation_?)?history|cached_?contents?|assistant_?id)$/i,
+);
+
+/**
+ * Recognises unknown fields of a request that probably hold or name a part of the conversation.
+ *
+ * Without it, the model would answer as if there were no conversation, so it must not be dropped.
+ */
+export function carriesConversation(name: string, value: unknown): boolean {
+  const saysSomething =
+    (typeof value === 'string' && value !== '') ||
+    (Array.isArray(value) && value.length > 0) ||
+    (isObject(value) && Object.keys(value).length > 0);
+  return saysSomething && names.test(name);
 }

@@ -1,8 +1,7 @@
 /** The format of an answer, as far as OpenAI's models accept its schema: the same in chat completions and responses. */
 import { isObject } from '../../contract/is-object.ts';
 import type { AnswerFormat, JsonSchema } from '../neutral/conversation.ts';
-import { formatPrompt } from '../neutral/requests/format-prompt.ts';
-import type { Rendering } from '../neutral/requests/rendering.ts';
+import { formatPrompt, type Rendering } from '../neutral/requests/rendering.ts';
 import { fitSchema, isOfObjects } from '../neutral/schemas/fit-schema.ts';
 import { mapSchemas, maxSchemaDepth, typesOf } from '../neutral/schemas/schema-walk.ts';
 

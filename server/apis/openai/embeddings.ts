@@ -2,7 +2,7 @@
 
 import { isObject } from '../../contract/is-object.ts';
 import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
-import { wholeNumberOf } from '../core/number-of.ts';
+import { wholeNumberOf } from '../core/token-counts.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import type { Wire } from '../core/wire.ts';
 import { type EmbeddingsAnswer, type EmbeddingsRequest, type EmbeddingsWire, vectorOf } from '../neutral/embeddings.ts';

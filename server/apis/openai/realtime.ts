@@ -3,10 +3,9 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import { plausibleUsage, unbounded } from '../core/plausible-usage.ts';
-import type { ServerEvent, SessionFormat } from '../core/session-format.ts';
+import { plausibleUsage, unbounded } from '../core/token-counts.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
-import type { ModelBounds, UsageFormat, Wire } from '../core/wire.ts';
+import type { ModelBounds, ServerEvent, SessionFormat, UsageFormat, Wire } from '../core/wire.ts';
 import { parseObject } from '../json/parse-object.ts';
 import { toUsage } from './usage/usage-shapes.ts';
 import { type CommonField, jsonAnswer, jsonRequest } from './wire/formats.ts';

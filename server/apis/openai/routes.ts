@@ -2,9 +2,8 @@
 
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PassthroughPath } from '../core/api.ts';
-import { passedMethod, passedRoute, readResourcePath } from '../core/requests/passthrough-route.ts';
+import { passedMethod, passedRoute, readResourcePath, unreportedUsage } from '../core/requests/passthrough-route.ts';
 import { plainRoute, type Route } from '../core/route.ts';
-import { unreportedUsage } from '../core/usage/unreported-usage.ts';
 import type { Wire } from '../core/wire.ts';
 import { chat, completions } from './chat.ts';
 import { embeddings, moderations } from './embeddings.ts';

@@ -1,11 +1,11 @@
 /** Translates token counting, so that a provider of another API, or a cloud, can do it. Pure, like `translator.ts`. */
 import { isObject } from '../../contract/is-object.ts';
-import { wholeNumberOf } from '../core/number-of.ts';
+import { wholeNumberOf } from '../core/token-counts.ts';
 import type { WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
-import { countedRequest } from './estimate-request-tokens.ts';
+import { countedRequest } from './estimate-input.ts';
 import type { WholeAnswer } from './translated-request.ts';
 import {
   createTranslatorBetween,

@@ -3,7 +3,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
 import { bedrockEmbeddings } from '../bedrock/translation/embeddings.ts';
-import { wholeNumberOf } from '../core/number-of.ts';
+import { wholeNumberOf } from '../core/token-counts.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import { embeddedContent, geminiEmbeddings, predictedEmbeddings } from '../gemini/translation/embeddings.ts';
 import type { EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../neutral/embeddings.ts';

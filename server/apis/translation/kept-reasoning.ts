@@ -1,14 +1,37 @@
 /**
- * Extracts and restores reasoning that must be returned with its tool calls, for clients that do not bring all of it back.
- * Those of chats drop the reasoning of Anthropic and Google, unless they preserve unknown members; others drop what they
+ * Extracts and restores reasoning that must be returned with its tool calls, for clients that do not bring all of it
+ * back.
+ * Those of chats drop the reasoning of Anthropic and Google, unless they preserve unknown members; others drop what
+ * they
  * cannot show. Call ids are always returned.
  */
-
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { GrowingText } from '../neutral/answers/growing-text.ts';
 import type { CallPart, Conversation, Part, Place, Seal, ThinkingPart, Turn } from '../neutral/conversation.ts';
 import type { AnswerEvent, DeltaEvent } from '../neutral/neutral-answer.ts';
-import { withThoughts } from '../neutral/requests/placed-thoughts.ts';
+import { withThoughts } from '../neutral/requests/carried-reasoning.ts';
+
+const beginning = 'resp_sluice_';
+const itemKinds = ['msg', 'rs', 'fc', 'ctc'] as const;
+
+/** The ids of responses that Sluice produced by translation and stores itself, and of the items in them. */
+export function createKeptId(): string {
+  return beginning + randomBytes(16).toString('hex');
+}
+
+export function isKeptId(id: string): boolean {
+  return id.startsWith(beginning);
+}
+
+export const keptItemBeginnings: readonly string[] = itemKinds.map((kind) => `${kind}_sluice_`);
+const itemIdPattern = boundedPattern(/^(?:msg|rs|fc|ctc)_sluice_([0-9a-f]{32})_[0-9]{1,6}$/);
+
+/** Returns the id of the stored response that contains the output item; null for any other item id. */
+export function responseOfItem(itemId: string): string | null {
+  const [, hex] = itemIdPattern.exec(itemId) ?? [];
+  return hex === undefined ? null : beginning + hex;
+}
 
 /** One seal of an answer, with its place. */
 export interface KeptSeal {

@@ -3,7 +3,10 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { type LossNote, lossCodes } from '../../contract/loss-codes.ts';
+import type { UpstreamWireName, WireName } from '../neutral/conversation.ts';
 import type { Fate, Loss } from '../neutral/losses.ts';
+import { wireTranslations } from './translation-registry.ts';
+import { createTranslator } from './translator.ts';
 
 /** Maximum length of each header's value; further fields are only counted. */
 const maxLength = 1024;
@@ -77,4 +80,26 @@ export function refusalOf(losses: readonly Loss[]): GatewayError | null {
   return new GatewayError(code === 'unkept-thread' ? 'thread_unsupported_request' : 'invalid_value', message, {
     param: field,
   });
+}
+
+interface PossibleLosses {
+  dropped: LossNote[];
+  emulated: LossNote[];
+}
+
+/** Losses of request fields, for a model given by its upstream name. Losses of messages depend on their content. */
+export function possibleLosses(client: WireName, upstream: UpstreamWireName, model: string): PossibleLosses {
+  const translator = createTranslator(client, upstream);
+  if (!translator) return { dropped: [], emulated: [] };
+  try {
+    const parsed = translator.read(Buffer.from(JSON.stringify(wireTranslations[client].client.specimen)), {
+      model,
+      stream: false,
+    });
+    const { losses } = translator.request(parsed, { model, origin: { provider: '', model, account: '' } });
+    return { dropped: noteLosses(losses, 'dropped'), emulated: noteLosses(losses, 'emulated') };
+  } catch (error) {
+    if (error instanceof GatewayError) return { dropped: [], emulated: [] };
+    throw error;
+  }
 }

@@ -4,7 +4,6 @@
  * place of its envelope; what is foreign is left out. Every other byte stays.
  */
 
-import type { MarkedElement } from '../json/json-marks.ts';
 import { JsonNames } from '../json/json-names.ts';
 import {
   elementsAfter,
@@ -20,10 +19,17 @@ import {
 import { peekJson } from '../json/json-peek.ts';
 import type { ByteRange } from '../json/json-scan.ts';
 import { fieldEdit, type JsonEdit, piecesOf } from '../json/json-splice.ts';
+import type { MarkedElement } from '../json/json-tokens.ts';
 import type { Origin, Seal, WireName } from '../neutral/conversation.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
-import { isEnvelope, isOfNothing, isUnbound, isUsableBy, unwrapSeals } from '../neutral/requests/carried-reasoning.ts';
-import { bindingOrigin } from '../neutral/requests/reasoning-origin.ts';
+import {
+  bindingOrigin,
+  isEnvelope,
+  isOfNothing,
+  isUnbound,
+  isUsableBy,
+  unwrapSeals,
+} from '../neutral/requests/carried-reasoning.ts';
 import { type Holder, type Place, type SealedConversation, type SealMember, sealFields } from './seal-fields.ts';
 
 interface MarkedBody {

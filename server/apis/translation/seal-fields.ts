@@ -4,14 +4,13 @@
  */
 import { geminiFacts } from '../../models/model-facts.ts';
 import { withoutBudget } from '../anthropic/translation/without-thinking.ts';
-import { JsonMarks } from '../json/json-marks.ts';
 import type { ByteRange } from '../json/json-scan.ts';
 import type { JsonEdit } from '../json/json-splice.ts';
+import { JsonMarks } from '../json/json-tokens.ts';
 import type { SealKind, WireName } from '../neutral/conversation.ts';
 import type { Losses } from '../neutral/losses.ts';
-import { envelopeBeginnings } from '../neutral/requests/carried-reasoning.ts';
-import { placeholderSignature } from '../neutral/requests/placeholder-signature.ts';
-import { keptItemBeginnings, responseOfItem } from './kept-ids.ts';
+import { envelopeBeginnings, placeholderSignature } from '../neutral/requests/carried-reasoning.ts';
+import { keptItemBeginnings, responseOfItem } from './kept-reasoning.ts';
 
 /** A value in the conversation: what to look for in it. */
 export interface Place {

@@ -1,15 +1,18 @@
 /** Translates one stream from an upstream for a client of another API. */
 import { GatewayError } from '../../contract/errors.ts';
+import { TextMatch } from '../core/requests/text-match.ts';
 import type { StreamEvent } from '../core/sse-event.ts';
 import { type AnswerContext, malformedCall } from '../neutral/answers/answer-context.ts';
+import { GrowingText } from '../neutral/answers/growing-text.ts';
 import type { EventParser, EventRenderer } from '../neutral/answers/wire-translation.ts';
+import type { ClientApi } from '../neutral/client-api.ts';
+import type { Seal } from '../neutral/conversation.ts';
 import { isTooDeep } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent } from '../neutral/neutral-answer.ts';
+import { isUnbound } from '../neutral/requests/carried-reasoning.ts';
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
-import { AnswerRemainder, PartialAnswer } from './partial-answer.ts';
-import { SealOrder } from './seal-order.ts';
 
 export class TranslatedEvents {
   readonly #parser: EventParser;
@@ -196,4 +199,167 @@ const contentTypes = new Set<AnswerEvent['type']>(['text', 'refusal', 'thinking'
 
 function isDelta(event: AnswerEvent): event is DeltaEvent {
   return event.type === 'text' || event.type === 'thinking' || event.type === 'arguments';
+}
+
+/** In characters. About 128,000 tokens, the output limit of today's largest models. */
+const maxLength = 512 * 1024;
+
+/**
+ * Only text can be combined from two answers. A tool call that has begun cannot: its arguments would come from two
+ * models. Signed reasoning cannot either: the signature covers the answer of the model that was cut off.
+ */
+const harmless: ReadonlySet<AnswerEvent['type']> = new Set([
+  'start',
+  'text',
+  'thinking',
+  'usage',
+  'foreign',
+  'citation',
+]);
+
+const alwaysPassed: ReadonlySet<AnswerEvent['type']> = new Set(['usage', 'error', 'citation']);
+
+/** The content that a client has received of a translated stream, so that another attempt can continue it. */
+export class PartialAnswer {
+  #text = new GrowingText();
+  #isPlain = true;
+
+  take(event: AnswerEvent): void {
+    if (event.type === 'text') {
+      this.#text.add(event.text);
+      this.#limit();
+    } else if (!harmless.has(event.type) && !(event.type === 'seal' && isUnbound(event.seal))) this.#isPlain = false;
+  }
+
+  /** Adds text, given as the inside of a JSON string. */
+  append(escaped: string): void {
+    this.#text.addEscaped(escaped);
+    this.#limit();
+  }
+
+  /**
+   * The text, if the client has received nothing but text and unsigned thoughts; null if the answer cannot be
+   * continued.
+   */
+  get text(): string | null {
+    return this.#isPlain ? this.#text.text : null;
+  }
+
+  #limit(): void {
+    if (this.#text.length <= maxLength || this.#text.text.length <= maxLength) return;
+    this.#isPlain = false;
+    this.#text = new GrowingText();
+  }
+}
+
+/** Reduces another attempt's answer to the part that the client lacks. */
+export class AnswerRemainder {
+  readonly #match: TextMatch;
+
+  /** @param text the text that the client has received */
+  constructor(text: string) {
+    this.#match = new TextMatch(text, false);
+  }
+
+  /** Whether the answer extends beyond the text that the client has; everything that follows is for the client. */
+  get hasBegun(): boolean {
+    return this.#match.isBeyond;
+  }
+
+  /** Whether the answer contradicts the text that the client has. */
+  get isDifferent(): boolean {
+    return this.#match.isDifferent;
+  }
+
+  /**
+   * The part of the event that is for the client; null if there is none. Reasoning is not passed on, because the
+   * client's text resulted from other reasoning.
+   */
+  take(event: AnswerEvent): AnswerEvent | null {
+    if (this.isDifferent) return null;
+    if (this.hasBegun || alwaysPassed.has(event.type)) return event;
+    if (event.type === 'text') {
+      const more = this.#match.take(event.text, false);
+      return more === null ? null : { type: 'text', text: more };
+    }
+    if (harmless.has(event.type) || event.type === 'seal') return null;
+    return this.#match.take('', true) === null ? null : event;
+  }
+}
+
+type SealEvent = Extract<AnswerEvent, { type: 'seal' }>;
+
+/**
+ * Keeps seals in an order that clients understand. Gemini signs a text after it, and OpenRouter may tell details after
+ * the
+ * calls. To a client whose APIs have a block for each thought, such a seal would be an empty thought after the text,
+ * and
+ * the end of the answer: Claude Code prints the last block, which is then nothing. So it waits for the next thought or
+ * call. If none comes it is not passed on; `ReasoningCollector` has it if the answer has calls.
+ */
+export class SealOrder {
+  readonly #takesLateSeals: boolean;
+  /** Puts the seal of a text that is complete before it; false if it cannot. */
+  readonly #sealText: (seal: Seal) => boolean;
+  #waiting: SealEvent[] = [];
+  #isThinking = false;
+  #hasSpoken = false;
+  #hasCalled = false;
+
+  constructor({ takesLateSeals }: ClientApi, sealText: (seal: Seal) => boolean = () => false) {
+    this.#takesLateSeals = takesLateSeals;
+    this.#sealText = sealText;
+  }
+
+  /** The events to render in place of this one. */
+  take(event: AnswerEvent): readonly AnswerEvent[] {
+    switch (event.type) {
+      case 'seal':
+        return this.#takeSeal(event);
+      case 'thinking':
+        this.#isThinking = true;
+        return this.#afterWaiting(event);
+      case 'call':
+        this.#hasCalled = true;
+        return this.#afterSpeaking(this.#afterWaiting(event));
+      case 'text':
+      case 'refusal':
+      case 'media':
+        return this.#afterSpeaking(this.#waiting.some(sealsOther) ? [event] : this.#afterWaiting(event));
+      default:
+        return [event];
+    }
+  }
+
+  /** Whether a seal has been dropped for good. To be asked at the answer's end. */
+  get hasLost(): boolean {
+    return this.#waiting.length > 0 && !this.#hasCalled;
+  }
+
+  #takeSeal(event: SealEvent): readonly AnswerEvent[] {
+    const isInPlace = this.#takesLateSeals || this.#isThinking || !this.#hasSpoken;
+    this.#isThinking = false;
+    if (isInPlace) return [event];
+    const isCallsOwn = event.call !== undefined;
+    if (!isCallsOwn && !(sealsOther(event) && this.#sealText(event.seal))) this.#waiting.push(event);
+    return [];
+  }
+
+  #afterWaiting(event: AnswerEvent): readonly AnswerEvent[] {
+    if (this.#waiting.length === 0) return [event];
+    const events = [...this.#waiting, event];
+    this.#waiting = [];
+    return events;
+  }
+
+  #afterSpeaking(events: readonly AnswerEvent[]): readonly AnswerEvent[] {
+    this.#isThinking = false;
+    this.#hasSpoken = true;
+    return events;
+  }
+}
+
+/** Whether it belongs to what came before it. Others are thoughts themselves, of which the provider shows nothing. */
+function sealsOther({ seal: { kind, isOfCall } }: SealEvent): boolean {
+  return isOfCall !== true && (kind === 'thought-signature' || kind === 'members');
 }

@@ -10,8 +10,7 @@ import type { RenderedRequest, Target } from '../neutral/requests/rendering.ts';
 import { estimateInputTokens } from './estimate-input.ts';
 import { EventsForClient } from './events-for-client.ts';
 import { type KeptReasoning, ReasoningCollector } from './kept-reasoning.ts';
-import { SealOrder } from './seal-order.ts';
-import { TranslatedEvents } from './translated-events.ts';
+import { SealOrder, TranslatedEvents } from './translated-events.ts';
 
 export type WholeAnswer =
   | {

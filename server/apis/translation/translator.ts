@@ -16,8 +16,7 @@ import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/
 import type { Conversation, UpstreamWireName, WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, refuseTooDeep } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';
-import { refuseLostChoice } from '../neutral/requests/offered-tools.ts';
-import type { Target } from '../neutral/requests/rendering.ts';
+import { refuseLostChoice, type Target } from '../neutral/requests/rendering.ts';
 import { TranslatedRequest } from './translated-request.ts';
 import { upstreamTranslations, wireTranslations } from './translation-registry.ts';
 

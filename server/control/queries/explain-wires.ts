@@ -1,9 +1,8 @@
 /** Reports, for each client API, whether requests reach a target unchanged or translated. */
 
 import { servedApis } from '../../apis/registry.ts';
-import { possibleLosses } from '../../apis/translation/possible-losses.ts';
-import { isWireName } from '../../apis/translation/translation-registry.ts';
-import { upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
+import { possibleLosses } from '../../apis/translation/report-losses.ts';
+import { isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
 import type { WireWay } from '../../contract/access-views.ts';
 import type { Target } from '../../routing/snapshot.ts';
 

@@ -1,7 +1,7 @@
 /** Translates the reason of a failed attempt into what the attempt loop, the record and the client need. Pure. */
 
 import { isRequestError } from '../../apis/core/errors/error-names.ts';
-import { mayHaveActed } from '../../apis/core/errors/may-have-acted.ts';
+import { mayHaveActed } from '../../apis/core/errors/verdict.ts';
 import type { Failure } from '../../apis/core/failure.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import { GatewayError } from '../../contract/errors.ts';

@@ -3,7 +3,7 @@
  * to them is completed with what they said.
  */
 
-import { isKeptId } from '../../apis/translation/kept-ids.ts';
+import { isKeptId } from '../../apis/translation/kept-reasoning.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { KeptResponse } from '../../store/rules/kept-response.ts';

@@ -4,7 +4,7 @@
  * parsed one: it parses, is neither an error nor an end, and has its text in the same place.
  */
 
-import { endOfDigits, endOfString } from '../../apis/json/json-ends.ts';
+import { endOfDigits, endOfString } from '../../apis/json/json-scan.ts';
 import { ComparedBytes } from '../../ground/compared-bytes.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Plans a realtime session: by the model in its URL, or at the provider that has the existing call. */
 
-import type { SessionFormat } from '../../apis/core/session-format.ts';
+import type { SessionFormat } from '../../apis/core/wire.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { PriceTable } from '../../models/price-table.ts';

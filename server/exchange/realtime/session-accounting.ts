@@ -4,7 +4,7 @@
  * session that is killed loses the accounting of one response at most. The session's own row has no usage.
  */
 
-import type { ServerEvent, SessionFormat } from '../../apis/core/session-format.ts';
+import type { ServerEvent, SessionFormat } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
 import type { Member } from '../../routing/snapshot.ts';

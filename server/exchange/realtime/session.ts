@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { SessionFormat } from '../../apis/core/session-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import type { SessionFormat } from '../../apis/core/wire.ts';
 import type { RequestLocation, RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../../contract/ledger.ts';

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { wholeNumberOf } from '../../apis/core/number-of.ts';
 import type { Route } from '../../apis/core/route.ts';
+import { wholeNumberOf } from '../../apis/core/token-counts.ts';
 import type { KeptAnswer, UsageFormat } from '../../apis/core/wire.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { RouteMatch } from '../../apis/registry.ts';

@@ -12,12 +12,11 @@ import {
   type ClientSession,
   cacheKeyIn,
   conversationIn,
+  openingDigest,
   sessionInHeaders,
 } from '../../apis/core/requests/client-session.ts';
-import { openingDigest } from '../../apis/core/requests/conversation-id.ts';
 import { toolResultsOf } from '../../apis/core/requests/tool-results.ts';
-import { turnStepOf } from '../../apis/core/requests/turn-step.ts';
-import { turnsIn } from '../../apis/core/requests/turns.ts';
+import { turnStepOf, turnsIn } from '../../apis/core/requests/turn-step.ts';
 import type { RequestFormat, RequestView } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';

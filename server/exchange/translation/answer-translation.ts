@@ -6,7 +6,7 @@ import type { Framing } from '../../apis/core/framing.ts';
 import type { Route } from '../../apis/core/route.ts';
 import type { Repacking, StreamFormat } from '../../apis/core/stream-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
-import { countValues } from '../../apis/json/count-values.ts';
+import { countValues } from '../../apis/json/json-nodes.ts';
 import { malformedCall, type ResponseIdentity } from '../../apis/neutral/answers/answer-context.ts';
 import { writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';

@@ -11,9 +11,8 @@ import {
   isEmbeddingsUpstreamName,
   isEmbeddingsWireName,
 } from '../../apis/translation/embeddings-translator.ts';
-import { isWireName } from '../../apis/translation/translation-registry.ts';
+import { isAskedWhole, isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
 import { createTranslatorBetween, type Translator } from '../../apis/translation/translator.ts';
-import { isAskedWhole, upstreamWireOf } from '../../apis/translation/upstream-wire.ts';
 import type { ConversationWire } from '../../contract/conversation-wires.ts';
 import { dialects } from '../../providers/dialects.ts';
 import type { Target } from '../../routing/snapshot.ts';

@@ -1,7 +1,7 @@
 /** Restores stored reasoning that the client does not bring back, and stores the reasoning of new answers. */
 
 import type { Conversation, Origin } from '../../apis/neutral/conversation.ts';
-import { bindingOrigin } from '../../apis/neutral/requests/reasoning-origin.ts';
+import { bindingOrigin } from '../../apis/neutral/requests/carried-reasoning.ts';
 import {
   callsWithoutReasoning,
   type KeptReasoning,

@@ -2,7 +2,7 @@
 
 import { parseLosslessJson } from '../../apis/neutral/json-text.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
-import { isKeptId } from '../../apis/translation/kept-ids.ts';
+import { isKeptId } from '../../apis/translation/kept-reasoning.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';

@@ -1,7 +1,7 @@
 /** Expands references to stored responses: inserts the stored conversation into the request's `input`. */
 
 import { parseLosslessJson, RawJson, writeJson } from '../../apis/neutral/json-text.ts';
-import { responseOfItem } from '../../apis/translation/kept-ids.ts';
+import { responseOfItem } from '../../apis/translation/kept-reasoning.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';

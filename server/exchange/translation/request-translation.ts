@@ -5,7 +5,7 @@
 
 import type { ChatFlavour } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
-import { inputOf } from '../../apis/core/requests/turns.ts';
+import { inputOf } from '../../apis/core/requests/turn-step.ts';
 import type { Route } from '../../apis/core/route.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
@@ -16,7 +16,7 @@ import {
   TranslatedEmbeddings,
   type WantedVectors,
 } from '../../apis/translation/embeddings-translator.ts';
-import { createKeptId } from '../../apis/translation/kept-ids.ts';
+import { createKeptId } from '../../apis/translation/kept-reasoning.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
 import type { NamedInUrl } from '../../apis/translation/translator.ts';

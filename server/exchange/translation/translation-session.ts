@@ -1,6 +1,6 @@
 /** One request that is translated in a thread of its own kind, with its answers. What it holds stays in that thread. */
 import { sseFraming } from '../../apis/core/streams/sse-framing.ts';
-import { countValues } from '../../apis/json/count-values.ts';
+import { countValues } from '../../apis/json/json-nodes.ts';
 import type { Conversation } from '../../apis/neutral/conversation.ts';
 import { writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';

@@ -2,7 +2,7 @@
  * A stream that is translated in this thread as long as no piece of it takes long. What comes then is for another thread, which
  * has to take all that came before, and so comes to be where this one is.
  */
-import { countValues } from '../../apis/json/count-values.ts';
+import { countValues } from '../../apis/json/json-nodes.ts';
 import { TranslatedStream, type TranslatedStreamOptions } from './translated-stream.ts';
 
 /** Translating more at once takes up to 25 ms: a call of a tool has three values or more, and takes up to 20 µs. */

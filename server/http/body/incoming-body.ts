@@ -1,6 +1,6 @@
 /** Request bodies: the fields that routing needs, and the bytes to send, which differ from the client's only in the model name. */
 import type { Recording } from '../../apis/core/recordings/recording-length.ts';
-import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
+import { readStreamFlag } from '../../apis/core/requests/deciding-fields.ts';
 import { requestFields } from '../../apis/registry.ts';
 import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import type { MultipartBody } from './multipart.ts';

@@ -1,18 +1,17 @@
 import type { BodyOutline } from '../../apis/core/chat-flavour.ts';
+import { readStreamFlag } from '../../apis/core/requests/deciding-fields.ts';
 import { servedObjectMembers } from '../../apis/core/requests/object-members.ts';
-import { readStreamFlag } from '../../apis/core/requests/stream-flag.ts';
 import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
-import { joinBytes } from '../../apis/json/join-bytes.ts';
-import type { MarkedElement } from '../../apis/json/json-marks.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../apis/json/json-peek.ts';
-import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../apis/json/json-splice.ts';
-import { withoutTrailingCommas } from '../../apis/json/trailing-commas.ts';
+import { fieldEdit, type JsonEdit, joinBytes, piecesOf, usageEdits } from '../../apis/json/json-splice.ts';
+import type { MarkedElement } from '../../apis/json/json-tokens.ts';
 import { WatchedMembers } from '../../apis/json/watched-members.ts';
 import { watchedMembers } from '../../apis/registry.ts';
 import { marksOfSluice } from '../../apis/translation/seal-fields.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
+import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
 import { BodyReader } from './body-reader.ts';
 import { collectedFields } from './incoming-body.ts';
 import { releaseBody } from './release-chunk.ts';
@@ -240,4 +239,54 @@ function refuseAmbiguous(ambiguous: ReadonlySet<string>): void {
     `Invalid '${param}': its key is written more than once, in another case or with escapes, so that servers may differ in what it says. Write it once, as "${param}".`,
     { param },
   );
+}
+
+const comma = 0x2c;
+const backslash = 0x5c;
+const blank = 0x20;
+/** Between two turns of the event loop. */
+const sliceBytes = 256 * 1024;
+
+/**
+ * Commas before a closing bracket, which JSON does not have, but Google's parser and its examples do. They are blanked,
+ * so
+ * that all offsets stay as they are.
+ *
+ * A copy of the body without them; null if it has none. Other faults are left in it.
+ */
+export async function withoutTrailingCommas(body: Buffer): Promise<Buffer | null> {
+  let copy: Buffer | null = null;
+  let isInString = false;
+  /** Of the last byte that was no blank, if it is a comma after a value. */
+  let commaAt = -1;
+  let isAfterValue = false;
+  let nextPause = sliceBytes;
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at] ?? 0;
+    if (isInString) {
+      if (byte === backslash) at++;
+      else if (byte === quote) isInString = false;
+      continue;
+    }
+    if (byte <= blank) continue;
+    if (isClosing(byte) && commaAt !== -1) {
+      copy ??= Buffer.from(body);
+      copy[commaAt] = blank;
+    }
+    commaAt = byte === comma && isAfterValue ? at : -1;
+    isAfterValue = !startsOrSeparates.has(byte);
+    isInString = byte === quote;
+    if (at < nextPause) continue;
+    nextPause = at + sliceBytes;
+    await yieldToEventLoop();
+  }
+  return copy;
+}
+
+/** `[`, `{`, `:` and `,`, which no value ends in. */
+const startsOrSeparates = new Set([0x5b, 0x7b, 0x3a, comma]);
+
+/** `]` or `}`. */
+function isClosing(byte: number): boolean {
+  return byte === 0x5d || byte === 0x7d;
 }

@@ -4,13 +4,17 @@ import { largestAnswer } from '../../../models/largest-answer.ts';
 import { type ClaudeFacts, claudeFacts } from '../../../models/model-facts.ts';
 import type { Conversation, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import { dropHints } from '../../neutral/requests/drop-hints.ts';
-import { formatPrompt } from '../../neutral/requests/format-prompt.ts';
-import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { budgetOf, effortOf, isOff, nearestEffort } from '../../neutral/requests/reasoning-effort.ts';
-import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import {
+  dropHints,
+  formatPrompt,
+  offeredTools,
+  type RenderedRequest,
+  Rendering,
+  type Target,
+} from '../../neutral/requests/rendering.ts';
 import { fitSchema, isOfObjects } from '../../neutral/schemas/fit-schema.ts';
-import { strictSchema } from '../../neutral/schemas/strict-schema.ts';
+import { strictSchema } from '../../neutral/schemas/schema-walk.ts';
 import { isInUnthinkingLoop, renderTurns } from './render-turns.ts';
 
 type Json = Record<string, unknown>;

@@ -6,7 +6,7 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import type { ClaudeFacts } from '../../../models/model-facts.ts';
-import { append } from '../../neutral/append.ts';
+import { append } from '../../neutral/answers/growing-text.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { bedrockEmbedder } from '../../../models/embedding-facts.ts';
-import { wholeNumberOf } from '../../core/number-of.ts';
+import { wholeNumberOf } from '../../core/token-counts.ts';
 import { type EmbeddingsAnswer, type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
 import { refuse } from '../../neutral/losses.ts';
 

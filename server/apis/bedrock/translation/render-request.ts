@@ -3,13 +3,17 @@ import { largestAnswer } from '../../../models/largest-answer.ts';
 import type { Conversation, JsonSchema, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import { dropHints } from '../../neutral/requests/drop-hints.ts';
-import { formatPrompt } from '../../neutral/requests/format-prompt.ts';
-import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { effortOf, isOff, nearestEffort } from '../../neutral/requests/reasoning-effort.ts';
-import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import {
+  dropHints,
+  formatPrompt,
+  offeredTools,
+  type RenderedRequest,
+  Rendering,
+  type Target,
+} from '../../neutral/requests/rendering.ts';
 import { fitSchema, isOfObjects } from '../../neutral/schemas/fit-schema.ts';
-import { strictSchema } from '../../neutral/schemas/strict-schema.ts';
+import { strictSchema } from '../../neutral/schemas/schema-walk.ts';
 import { type ConverseFacts, converseFacts } from './model-facts.ts';
 import { type Message, renderTurns } from './render-turns.ts';
 

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { append } from '../../neutral/append.ts';
+import { append } from '../../neutral/answers/growing-text.ts';
 import type {
   CallPart,
   MediaPart,

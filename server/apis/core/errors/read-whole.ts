@@ -6,9 +6,9 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import { endOfString } from '../../json/json-ends.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekJson } from '../../json/json-peek.ts';
+import { endOfString } from '../../json/json-scan.ts';
 import type { HeaderFields } from '../headers.ts';
 import type { Verdict, WholeFormat, Wire } from '../wire.ts';
 

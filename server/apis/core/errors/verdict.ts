@@ -1,11 +1,12 @@
 /**
- * What an upstream's error means, whatever API it came from: the status decides, the words only refine it. The router takes
+ * What an upstream's error means, whatever API it came from: the status decides, the words only refine it. The router
+ * takes
  * the class, the APIs' writers the meaning (`tellError`), so that both follow from one judgement. Pure.
  *
- * Sources: OpenAI, "Error codes"; Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`; Amazon Bedrock
+ * Sources: OpenAI, "Error codes"; Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`; Amazon
+ * Bedrock
  * API reference, "Converse" and "ConverseStream", Errors; AWS, "Common error types".
  */
-
 import type { FailureClass } from '../../../contract/ledger.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Failure } from '../failure.ts';
@@ -16,7 +17,7 @@ import { overflowIn } from './context-overflow.ts';
 import { isPolicyName, isRequestCode, type Meaning, named, rateName, statusOfError } from './error-names.ts';
 import { toldWaitMs } from './told-wait.ts';
 
-export interface FailedAnswer {
+interface FailedAnswer {
   /** 400 or above. */
   status: number;
   headers: HeaderFields;
@@ -116,7 +117,7 @@ interface Words {
   retryAfterMs: number | null;
 }
 
-export function verdictOn({ status, error, isAboutJob, isPage = false }: Omit<FailedAnswer, 'headers'>): ErrorVerdict {
+function verdictOn({ status, error, isAboutJob, isPage = false }: Omit<FailedAnswer, 'headers'>): ErrorVerdict {
   const overflow = error && mayBeOverflow(status) ? overflowIn({ ...error, ...shortened(error) }) : null;
   if (overflow) return { meaning: 'context', overflow };
   const words = error && wordsOf(error);
@@ -376,4 +377,31 @@ function withNumbers({ tokens, limit }: Overflow, said: string): string {
 /** The error of a stream or of an answer with status 200. */
 export function tellErrorWithin(error: UpstreamError | null): ToldError {
   return tellError({ status: error ? statusOfError(error) : 502, error });
+}
+
+/** What is known of a failed call. */
+interface FailedCall {
+  /** Any byte of the request may have reached the upstream. */
+  wasSent: boolean;
+  /** The status of the answer, or the one that an error in it should have had; null if there was none. */
+  status: number | null;
+}
+
+/** Of the server: it does not do this at all, cannot do it now, is a loop of gateways, or is overloaded (Anthropic). */
+const refusals = new Set([501, 503, 508, 529]);
+/** The server gave up waiting, found the same request under way, or its client gone: the work may have begun. */
+const unclear = new Set([408, 409, 499]);
+
+/**
+ * Whether an upstream may have done what it was asked to do, although it gave no usable answer. Pure.
+ *
+ * False only if the request did not arrive or was refused before the work. A server error, a redirect that may follow
+ * the
+ * work, a lost connection, a damaged answer and a silence all leave it open.
+ */
+export function mayHaveActed({ wasSent, status }: FailedCall): boolean {
+  if (status === null) return wasSent;
+  if (status === 307 || status === 308) return false;
+  if (status >= 500) return !refusals.has(status);
+  return status < 400 || unclear.has(status);
 }

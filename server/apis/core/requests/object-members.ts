@@ -4,7 +4,7 @@
  * place, which does no harm: Sluice looks for ids that it knows.
  */
 import { idsIn } from '../../json/id-search.ts';
-import { MemberMeanings } from '../../json/member-meanings.ts';
+import { MemberMeanings } from '../../json/watched-members.ts';
 
 const ids = [
   // OpenAI

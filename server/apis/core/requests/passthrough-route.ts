@@ -2,7 +2,7 @@
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { PassthroughPath } from '../api.ts';
 import { type Method, plainRoute } from '../route.ts';
-import type { Wire } from '../wire.ts';
+import type { UsageFormat, Wire } from '../wire.ts';
 import { decodeSegment } from './segments.ts';
 
 const methods: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -16,7 +16,7 @@ export function passedMethod(method: string): Method | null {
 const plainName = boundedPattern(/^[a-z]{1,40}(?:_[a-z]{1,40}){0,4}$/);
 const maxSegments = 16;
 
-export function isPlainName(segment: string): boolean {
+function isPlainName(segment: string): boolean {
   return plainName.test(segment);
 }
 
@@ -60,3 +60,12 @@ export function passedRoute(
   const onlyId = method === 'DELETE' ? names.at(-1) : ids[0];
   return { route, label, names, onlyId: isOnly && onlyId !== undefined ? onlyId : null, objectMember };
 }
+
+/** For passthrough: these requests and responses contain no usage that Sluice could price. */
+export const unreportedUsage: UsageFormat<never> = {
+  likely: () => ({}),
+  worst: () => ({}),
+  hints: () => ({}),
+  read: () => ({ usage: null, certainty: 'none', status: null }),
+  text: null,
+};

@@ -6,10 +6,9 @@ import type { ToolResult } from '../../../contract/ledger.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { type JsonField, type JsonPeek, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
-import { elementsFromEnd } from '../../json/last-element.ts';
-import { shortText } from '../../json/short-text.ts';
+import { elementsFromEnd, shortText } from '../../json/last-element.ts';
 import type { RequestView } from '../wire.ts';
-import { type TurnField, turnsIn } from './turns.ts';
+import { type TurnField, turnsIn } from './turn-step.ts';
 
 /** How much of the end of a conversation is examined. */
 const maxBytes = 256 * 1024;

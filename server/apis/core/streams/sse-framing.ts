@@ -1,9 +1,27 @@
+/** Server-sent events as a framing: where events begin and end, and what they may be. */
+import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import type { Framing } from '../framing.ts';
+import { ComparedBytes } from '../../../ground/compared-bytes.ts';
+import {
+  type EventFilter,
+  type EventGate,
+  type Framing,
+  type GateOptions,
+  LargeEnd,
+  type RestKind,
+} from '../framing.ts';
 import type { Route } from '../route.ts';
-import { isKeepAlive, readEvent, readPartialEvent } from '../sse-event.ts';
-import { kindOfRest } from './rest-of-stream.ts';
-import { SseGate } from './sse-gate.ts';
+import { isKeepAlive, readEvent, readPartialEvent, type StreamEvent } from '../sse-event.ts';
+import { isLineEnd, isSplitLineEnd, LineEnds } from './sse-lines.ts';
+
+/**
+ * Classifies the data after a stream's last blank line. If an upstream omits the final blank line, SDKs treat the rest as
+ * an event; an incomplete one makes them fail on its JSON. `nothing`: comments and the like.
+ */
+export function kindOfRest(rest: Buffer, event: StreamEvent | null): RestKind {
+  if (event?.data === '[DONE]' || isObject(event?.value)) return 'event';
+  return isKeepAlive(rest) ? 'nothing' : 'piece';
+}
 
 const eventStreamType = boundedPattern(/^text\/event-stream\b/i);
 /** `data: ping` and an empty `data:` say nothing; JSON that cannot be parsed has lost something. */
@@ -30,4 +48,217 @@ export const sseFraming: Framing = {
 /** The framing of streams of this route; server-sent events if it has none. */
 export function framingOf({ stream }: Route): Framing {
   return stream?.framing ?? sseFraming;
+}
+
+const byteOrderMark = Buffer.from('\ufeff');
+const usualMaxHeldBytes = 64 * 1024;
+
+/**
+ * Passes the bytes of a server-sent event stream unchanged, but only whole events: an incomplete event is held until
+ * its
+ * blank line. So an upstream that breaks off never leaves the client with half an event, and an error event or a
+ * comment
+ * can be inserted at any time. An event of more than `maxHeldBytes` (an image; default 64 KiB) passes as it arrives. A
+ * byte order mark at the beginning is dropped.
+ *
+ * Lines may end in LF, CRLF and CR in any mixture (`sse-lines.ts`), and chunks may be cut anywhere.
+ */
+export class SseGate implements EventGate {
+  readonly #write: (bytes: Buffer) => void;
+  readonly #filter: EventFilter;
+  readonly #knownEvents: GateOptions['known'];
+  readonly #maxHeldBytes: number;
+  readonly #largeEnd: GateOptions['largeEnd'];
+  readonly #tail = new LargeEnd();
+  #heldParts: Buffer[] = [];
+  #heldBytes = 0;
+  /** The current line is empty so far. */
+  #atLineStart = true;
+  #insideLargeEvent = false;
+  #lastByte: number | undefined;
+  /** The first bytes of the stream while they may be a byte order mark; null once that is decided. */
+  #byteOrderMark: Buffer | null = Buffer.alloc(0);
+
+  constructor(
+    write: (bytes: Buffer) => void,
+    { filter, known: knownEvents, maxHeldBytes = usualMaxHeldBytes, largeEnd }: GateOptions,
+  ) {
+    this.#write = write;
+    this.#filter = filter;
+    this.#knownEvents = knownEvents;
+    this.#maxHeldBytes = maxHeldBytes;
+    this.#largeEnd = largeEnd;
+  }
+
+  /** Part of an event has been sent, so nothing may be inserted before its end. */
+  get insideEvent(): boolean {
+    return this.#insideLargeEvent;
+  }
+
+  push(bytes: Buffer): void {
+    const chunk = this.#byteOrderMark ? this.#withoutMark(bytes, this.#byteOrderMark) : bytes;
+    if (chunk.length === 0) return;
+    const from = this.#pushEvents(chunk);
+    if (from < chunk.length) this.#hold(from === 0 ? chunk : chunk.subarray(from));
+    this.#lastByte = chunk.at(-1);
+  }
+
+  /** Returns and forgets the unsent bytes after the last blank line; the caller decides what they mean. */
+  takeRest(): Buffer {
+    const rest = Buffer.concat(this.#byteOrderMark ? [this.#byteOrderMark] : this.#heldParts);
+    this.#forgetHeld();
+    return rest;
+  }
+
+  /**
+   * Drops the byte order mark, which clients would have to ignore, and which the Python SDK takes for part of the first
+   * field's name.
+   */
+  #withoutMark(bytes: Buffer, before: Buffer): Buffer {
+    const start = before.length === 0 ? bytes : Buffer.concat([before, bytes]);
+    const beginning = start.subarray(0, byteOrderMark.length);
+    const mayBeMark = byteOrderMark.subarray(0, beginning.length).equals(beginning);
+    const isLong = beginning.length === byteOrderMark.length;
+    this.#byteOrderMark = mayBeMark && !isLong ? Buffer.from(start) : null;
+    if (!mayBeMark) return start;
+    return isLong ? start.subarray(byteOrderMark.length) : start.subarray(start.length);
+  }
+
+  #sendHeld(): void {
+    for (const part of this.#heldParts) this.#write(part);
+    this.#forgetHeld();
+  }
+
+  /** Passes each event to the filter, without the empty lines between them. Returns the end of the last one. */
+  #pushEvents(chunk: Buffer): number {
+    const edited = new EditedChunk(chunk);
+    const lineEnds = new LineEnds(chunk);
+    const searchedFrom = isSplitLineEnd(this.#lastByte, chunk[0]) ? 1 : 0;
+    const compared = this.#knownEvents ? new ComparedBytes(chunk) : null;
+    let from = 0;
+    for (;;) {
+      // Empty lines have no meaning but may be numerous, so they skip the filter.
+      if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from);
+      const knownEvent = compared && this.#isBetweenEvents ? this.#knownEvents?.find(compared, from) : null;
+      const end = knownEvent ? knownEvent.end : lineEnds.endOfEvent(Math.max(from, searchedFrom), this.#atLineStart);
+      if (end === -1) break;
+      if (!knownEvent) this.#filterEvent(edited, from, end);
+      else if (knownEvent.cutEnd > knownEvent.cutStart) edited.replace(knownEvent.cutStart, knownEvent.cutEnd, null);
+      from = end;
+    }
+    const passed = edited.upTo(from);
+    if (passed) this.#write(passed);
+    return from;
+  }
+
+  get #isBetweenEvents(): boolean {
+    return this.#heldBytes === 0 && !this.#insideLargeEvent;
+  }
+
+  #filterEvent(edited: EditedChunk, from: number, end: number): void {
+    if (!this.#insideLargeEvent) {
+      const part = edited.chunk.subarray(from, end);
+      const result = this.#heldBytes > 0 ? this.#filterHeld(part) : this.#filter(part, true);
+      if (result !== part) edited.replace(from, end, result);
+      this.#forgetHeld();
+    } else {
+      this.#tail.add(edited.chunk.subarray(from, end));
+      this.#largeEnd?.(this.#tail.take());
+    }
+    this.#eventEnded();
+  }
+
+  /** For an event that arrived in more than one chunk. */
+  #filterHeld(part: Buffer): Buffer | null {
+    const event = Buffer.concat([...this.#heldParts, part]);
+    const knownEvent = this.#knownEvents?.find(new ComparedBytes(event), 0);
+    if (!knownEvent) return this.#filter(event, true);
+    const edited = new EditedChunk(event);
+    edited.replace(knownEvent.cutStart, knownEvent.cutEnd, null);
+    return edited.upTo(event.length);
+  }
+
+  #eventEnded(): void {
+    this.#insideLargeEvent = false;
+    this.#atLineStart = true;
+  }
+
+  #hold(part: Buffer): void {
+    this.#atLineStart = isLineEnd(part.at(-1));
+    if (this.#insideLargeEvent) {
+      this.#tail.add(part);
+      this.#write(part);
+      return;
+    }
+    this.#heldParts.push(part);
+    this.#heldBytes += part.length;
+    if (this.#heldBytes <= this.#maxHeldBytes) return;
+    this.#insideLargeEvent = true;
+    const beginning = Buffer.concat(this.#heldParts);
+    this.#filter(beginning, false);
+    this.#tail.add(beginning);
+    this.#sendHeld();
+  }
+
+  #forgetHeld(): void {
+    if (this.#heldBytes === 0) return;
+    this.#heldParts = [];
+    this.#heldBytes = 0;
+  }
+}
+
+/** A range of bytes, without the view that `subarray` would make, which costs as much as a lookup. */
+interface Piece {
+  bytes: Buffer;
+  start: number;
+  end: number;
+}
+
+/** Assembles the rest of an edited chunk into one buffer, since a write costs more than a copy. */
+class EditedChunk {
+  readonly chunk: Buffer;
+  readonly #pieces: Piece[] = [];
+  #keptFrom = 0;
+  #length = 0;
+
+  constructor(chunk: Buffer) {
+    this.chunk = chunk;
+  }
+
+  /** Calls must be in order. */
+  replace(start: number, end: number, by: Buffer | null): void {
+    this.#keep(this.chunk, this.#keptFrom, start);
+    if (by) this.#keep(by, 0, by.length);
+    this.#keptFrom = end;
+  }
+
+  /** Null if nothing is left. */
+  upTo(end: number): Buffer | null {
+    // The usual case in a paced stream.
+    if (this.#keptFrom === 0 && this.#pieces.length === 0 && end === this.chunk.length && end > 0) return this.chunk;
+    this.replace(end, end, null);
+    const [first] = this.#pieces;
+    if (!first || this.#pieces.length > 1) return first ? this.#joined() : null;
+    return first.end - first.start === first.bytes.length ? first.bytes : first.bytes.subarray(first.start, first.end);
+  }
+
+  #keep(bytes: Buffer, start: number, end: number): void {
+    if (start >= end) return;
+    this.#pieces.push({ bytes, start, end });
+    this.#length += end - start;
+  }
+
+  #joined(): Buffer {
+    const joined = Buffer.allocUnsafe(this.#length);
+    let at = 0;
+    for (const { bytes, start, end } of this.#pieces) at += bytes.copy(joined, at, start, end);
+    return joined;
+  }
+}
+
+/** Skips empty lines; `from` must be the start of a line, or the LF of a CRLF that was split. */
+function afterEmptyLines(chunk: Buffer, from: number): number {
+  let at = from;
+  while (isLineEnd(chunk[at])) at++;
+  return at;
 }

@@ -1,15 +1,24 @@
 /** Usage of conversations whose API is not OpenAI's: estimates by size, and what the answer reports. */
 import type { Usage } from '../../../contract/ledger.ts';
 import { parseObject } from '../../json/parse-object.ts';
-import { plausibleUsage, unbounded } from '../plausible-usage.ts';
 import { mostInput, referredIn, type SizeOf } from '../referred-input.ts';
 import { runningFor } from '../requests/tool-runners.ts';
 import { linesOf } from '../sse-event.ts';
-import type { ExtractedUsage, KeptAnswer, MeasuredRequest, ModelBounds, UsageFormat, UsageHints } from '../wire.ts';
-import { askedTerms, type OwnTerms } from './asked-terms.ts';
+import { plausibleUsage, unbounded } from '../token-counts.ts';
+import type {
+  ExtractedUsage,
+  KeptAnswer,
+  MeasuredRequest,
+  ModelBounds,
+  UsageFormat,
+  UsageHints,
+  WholeFormat,
+  Wire,
+} from '../wire.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { readPriceTerms, type TermsOf } from './price-terms.ts';
+import { askedTerms, type OwnTerms, readPriceTerms, type TermsOf } from './price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';
+import { countsAt } from './reported-usage.ts';
 
 /** What differs between the APIs. */
 interface ConversationUsage<Name extends string> {
@@ -100,4 +109,49 @@ function wordsIn(value: unknown, isWord = false, depth = 0): string {
   return Object.entries(value)
     .map(([name, member]) => wordsIn(member, isWord || wordNames.has(name), depth + 1))
     .join('');
+}
+
+type EmbeddingsParts<Name extends string> = Pick<Wire<Name>, 'name' | 'request' | 'errorName'> &
+  Pick<WholeFormat, 'marks' | 'judge'>;
+
+/** The common part of the cloud wires for embeddings. */
+export function cloudEmbeddings<Name extends string>({
+  name,
+  request,
+  errorName,
+  marks,
+  judge,
+}: EmbeddingsParts<Name>): Wire<Name> {
+  return {
+    name,
+    operation: 'embeddings',
+    request,
+    whole: { kind: 'json', marks, judge, isNeverLonger: false, maxHeldBytes: 8 * 1024 * 1024, isNumbers: true },
+    errorName,
+    usage,
+    stream: null,
+    rescue: null,
+  };
+}
+
+const usage: UsageFormat<never> = conversationUsage({
+  allowedTokens: () => 0,
+  answersPaid: () => 1,
+  members: { prompts: ['inputText', 'texts', 'instances', 'content'], schemas: [] },
+  unknownOutputTokens: 0,
+  asks: () => ({ tier: null }),
+  reported,
+});
+
+/**
+ * Titan's `inputTextTokenCount`; on Vertex AI `usageMetadata.promptTokenCount`, or
+ * `predictions[].embeddings.statistics.token_count`.
+ */
+function reported(answer: KeptAnswer) {
+  const places = [['inputTextTokenCount', 1] as const, ['promptTokenCount', 2] as const, ['token_count', 5] as const];
+  for (const [name, level] of places) {
+    const counts = countsAt(answer, name, level);
+    if (counts.length > 0) return { inputTokens: counts.reduce((sum, count) => sum + count, 0), outputTokens: 0 };
+  }
+  return null;
 }

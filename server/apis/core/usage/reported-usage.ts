@@ -1,13 +1,15 @@
 /**
- * Finds the usage that an answer reports, in what is kept of it. The only reader for all APIs, and for both the ledger and
+ * Finds the usage that an answer reports, in what is kept of it. The only reader for all APIs, and for both the ledger
+ * and
  * the clients of other APIs: an API says where it reports usage, and what the object means. Nothing else in an answer
  * counts, because texts and the arguments of tools may echo what the client wrote. Pure.
  */
-
 import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { type Member, membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
+import { parseObject } from '../../json/parse-object.ts';
+import { countOf } from '../token-counts.ts';
 import type { KeptAnswer } from '../wire.ts';
 
 type Fields = Record<string, unknown>;
@@ -276,4 +278,53 @@ function parse(json: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+interface CountsBesideCache {
+  input: number | undefined;
+  cacheRead: number;
+  cacheWritten: number;
+  /** The part of `cacheWritten` that is cached for an hour. */
+  writtenForAnHour: number;
+  output: number | undefined;
+}
+
+/**
+ * Usage of APIs whose input excludes what was read from a cache or written to one: Anthropic's and Bedrock's. Pure.
+ *
+ * Null if nothing is counted.
+ */
+export function usageBesideCache(counts: CountsBesideCache): Usage | null {
+  const { input, cacheRead, cacheWritten, writtenForAnHour, output } = counts;
+  const isCounted = input !== undefined || output !== undefined || cacheRead !== 0 || cacheWritten !== 0;
+  if (!isCounted) return null;
+  return {
+    ...(input !== undefined && { inputTokens: input + cacheRead + cacheWritten }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(cacheRead !== 0 && { cachedInputTokens: cacheRead }),
+    ...(cacheWritten !== 0 && { cacheWriteTokens: cacheWritten }),
+    ...(writtenForAnHour !== 0 && { cacheWriteOneHourTokens: writtenForAnHour }),
+  };
+}
+
+/** Anthropic's object, which other services write as well. `output_tokens` include thinking. */
+export function anthropicUsage(fields: Fields): Usage | null {
+  const { cache_creation: creation, output_tokens_details: details } = fields;
+  const forAnHour = isObject(creation) ? (countOf(creation.ephemeral_1h_input_tokens) ?? 0) : 0;
+  const forMinutes = isObject(creation) ? (countOf(creation.ephemeral_5m_input_tokens) ?? 0) : 0;
+  const thinking = isObject(details) ? (countOf(details.thinking_tokens) ?? 0) : 0;
+  const usage = usageBesideCache({
+    input: countOf(fields.input_tokens),
+    cacheRead: countOf(fields.cache_read_input_tokens) ?? 0,
+    cacheWritten: countOf(fields.cache_creation_input_tokens) ?? forMinutes + forAnHour,
+    writtenForAnHour: forAnHour,
+    output: countOf(fields.output_tokens),
+  });
+  return usage && { ...usage, ...(thinking !== 0 && { reasoningTokens: thinking }) };
+}
+
+/** A short answer as JSON; null if it is not kept whole, or is no JSON object. */
+export function wholeDocument({ tail, bytes }: Pick<KeptAnswer, 'tail' | 'bytes'>): Record<string, unknown> | null {
+  const isObject = bytes <= tail.length && tail.find((byte) => byte > 0x20 && byte < 0x80) === openBrace;
+  return isObject ? parseObject(tail.toString('utf8').trim()) : null;
 }

@@ -1,7 +1,7 @@
 /** `:batchEmbedContents` and `:embedContent`. Source: Google, "Gemini API reference", "Embeddings". */
 import { isObject } from '../../../contract/is-object.ts';
 import { mostPredictedTexts, mostTextsOfGemini } from '../../../models/embedding-facts.ts';
-import { wholeNumberOf } from '../../core/number-of.ts';
+import { wholeNumberOf } from '../../core/token-counts.ts';
 import {
   type EmbeddingsAnswer,
   type EmbeddingsRequest,

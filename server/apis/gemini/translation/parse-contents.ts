@@ -5,8 +5,7 @@ import type { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid } from '../../neutral/losses.ts';
 import { kindOfMediaType, mediaTypeOf, sourceOfData } from '../../neutral/media.ts';
-import { envelopeOfNothing, unwrapSeals } from '../../neutral/requests/carried-reasoning.ts';
-import { placeholderSignature } from '../../neutral/requests/placeholder-signature.ts';
+import { envelopeOfNothing, placeholderSignature, unwrapSeals } from '../../neutral/requests/carried-reasoning.ts';
 
 export function parseContents(request: Fields): Turn[] {
   const contents = request.items('contents');

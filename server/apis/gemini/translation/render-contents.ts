@@ -5,12 +5,12 @@
 import { isObject } from '../../../contract/is-object.ts';
 import type { GeminiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { append } from '../../neutral/append.ts';
+import { append } from '../../neutral/answers/growing-text.ts';
 import type { CallPart, MediaPart, Part, ResultPart, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textIn, textOfDocument } from '../../neutral/media.ts';
-import { placeholderSignature } from '../../neutral/requests/placeholder-signature.ts';
+import { placeholderSignature } from '../../neutral/requests/carried-reasoning.ts';
 import { goOn, type Rendering } from '../../neutral/requests/rendering.ts';
 
 type Json = Record<string, unknown>;

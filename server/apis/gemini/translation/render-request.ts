@@ -4,9 +4,8 @@ import { type GeminiFacts, geminiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
 import type { Conversation, Tool } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
-import { offeredTools } from '../../neutral/requests/offered-tools.ts';
 import { budgetOf, effortOf, isOff } from '../../neutral/requests/reasoning-effort.ts';
-import { type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import { offeredTools, type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
 import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
 import { renderContents } from './render-contents.ts';
 

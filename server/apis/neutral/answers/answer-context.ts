@@ -4,8 +4,7 @@ import type { Conversation, Origin } from '../conversation.ts';
 import { parseLosslessJson } from '../json-text.ts';
 import type { Losses } from '../losses.ts';
 import type { AnswerError, Stop } from '../neutral-answer.ts';
-import { CallIds } from '../requests/call-ids.ts';
-import type { ToolNames } from '../requests/tool-names.ts';
+import { CallIds, type ToolNames } from '../requests/call-ids.ts';
 
 /** Facts about its request that the translation of an answer needs. */
 export interface AnswerContext {

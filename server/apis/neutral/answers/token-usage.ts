@@ -1,6 +1,6 @@
 /** Token counts for clients, from the usage that upstreams report. */
 import type { Usage } from '../../../contract/ledger.ts';
-import { plausibleUsage, unbounded } from '../../core/plausible-usage.ts';
+import { plausibleUsage, unbounded } from '../../core/token-counts.ts';
 import { StreamedUsage, type UsageReports } from '../../core/usage/reported-usage.ts';
 import type { AnswerEvent, TokenUsage } from '../neutral-answer.ts';
 

@@ -3,11 +3,13 @@
  * in a field that this client returns anyway. The envelope names the origin, because only the origin can read the
  * content: Anthropic binds a signature to its model (newer ones also to the account), and OpenAI to the organisation.
  *
- * The envelope is base64, as Google's clients expect of a `thoughtSignature`, and says whether it is whole: what a client
+ * The envelope is base64, as Google's clients expect of a `thoughtSignature`, and says whether it is whole: what a
+ * client
  * has changed or cut off would be refused by the origin.
  */
 import { crc32 } from 'node:zlib';
-import type { Origin, Seal, SealKind } from '../conversation.ts';
+import type { ClientApi } from '../client-api.ts';
+import type { Origin, Part, Place, Seal, SealKind, TextPart, ThinkingPart } from '../conversation.ts';
 
 const mark = 'sl1';
 /** The constant beginning of each envelope: the base64 of `sl1` and a zero byte, as far as these determine it. */
@@ -89,3 +91,125 @@ export function isUsableBy(seal: Seal | undefined, reader: Origin): seal is Seal
 export function isUnbound({ kind }: Seal): boolean {
   return kind === 'plain';
 }
+
+const atBeginning: Place = { calls: 0, text: 0 };
+
+/**
+ * Puts thoughts back where they stood in their answer. Clients of chats return them apart from texts and calls, and
+ * Claude
+ * refuses thoughts that have moved: "blocks in the latest assistant message cannot be modified".
+ *
+ * @param thoughts in their order; those that do not tell their place stand first
+ */
+export function withThoughts(parts: readonly Part[], thoughts: readonly ThinkingPart[]): Part[] {
+  if (thoughts.length === 0) return [...parts];
+  const arrangement = new Arrangement(thoughts);
+  for (const part of parts) arrangement.take(part);
+  return arrangement.end();
+}
+
+class Arrangement {
+  readonly #thoughts: readonly ThinkingPart[];
+  readonly #parts: Part[] = [];
+  #placed = 0;
+  #calls = 0;
+  /** Length of the text so far. */
+  #text = 0;
+
+  constructor(thoughts: readonly ThinkingPart[]) {
+    this.#thoughts = thoughts;
+  }
+
+  take(part: Part): void {
+    if (part.type === 'text') this.#takeText(part);
+    else {
+      this.#place(part.type === 'call');
+      if (part.type === 'call') this.#calls++;
+      this.#parts.push(part);
+    }
+  }
+
+  end(): Part[] {
+    this.#parts.push(...this.#thoughts.slice(this.#placed));
+    return this.#parts;
+  }
+
+  /** Divides a text within which a thought stood: chats join all texts of an answer. */
+  #takeText(part: TextPart): void {
+    let from = 0;
+    while (from < part.text.length) {
+      this.#place(false);
+      const next = this.#next;
+      const isWithin = next !== null && next.calls === this.#calls;
+      const until = isWithin ? Math.min(part.text.length, from + next.text - this.#text) : part.text.length;
+      this.#parts.push({ ...part, text: part.text.slice(from, until) });
+      this.#text += until - from;
+      from = until;
+    }
+  }
+
+  get #next(): Place | null {
+    const thought = this.#thoughts[this.#placed];
+    return thought === undefined ? null : (thought.seal?.place ?? atBeginning);
+  }
+
+  /** The thoughts that stood here or before; before a call, all that stood between it and the call before it. */
+  #place(isBeforeCall: boolean): void {
+    for (let next = this.#next; next !== null; next = this.#next) {
+      const isHere = next.calls === this.#calls && (isBeforeCall || next.text <= this.#text);
+      const thought = this.#thoughts[this.#placed];
+      if (thought === undefined || (next.calls >= this.#calls && !isHere)) return;
+      this.#parts.push(thought);
+      this.#placed++;
+    }
+  }
+}
+
+/**
+ * By what the origin of the newest sealed reasoning of a conversation is found without parsing the request. Only that
+ * origin can read it, so the conversation should be sent there again.
+ *
+ * Null for what any provider can read.
+ */
+export function bindingOrigin(seal: Seal | undefined): Origin | null {
+  return seal?.origin && !isUnbound(seal) ? seal.origin : null;
+}
+
+type CallNotation = Pick<ClientApi, 'callMark' | 'resultId'>;
+
+/** Of the newest calls alone: where earlier ones were made says nothing of where the conversation is now. */
+export function newestCallResultIds(body: Buffer, { callMark, resultId }: CallNotation): string[] {
+  return newestResultIds(body.subarray(Math.max(0, body.lastIndexOf(`"${callMark}"`))), resultId);
+}
+
+const quote = 0x22;
+/** More parallel calls than models make. */
+const maxResults = 64;
+const longestId = 256;
+const backslash = 0x5c;
+
+/**
+ * The ids of a conversation's newest tool results, newest first, if they are written without escapes.
+ * @param name the member in which the client's API has them
+ */
+export function newestResultIds(body: Buffer, name: string, maxIds = maxResults): string[] {
+  const resultId = Buffer.from(`"${name}"`);
+  const ids: string[] = [];
+  let at = body.lastIndexOf(resultId);
+  while (at > 0 && ids.length < maxIds) {
+    // Within a text, quotes are escaped.
+    const id = body[at - 1] === backslash ? null : idAfter(body, at + resultId.length);
+    if (id !== null) ids.push(id);
+    at = body.lastIndexOf(resultId, at - 1);
+  }
+  return ids;
+}
+
+function idAfter(body: Buffer, at: number): string | null {
+  const start = body.indexOf(quote, at) + 1;
+  const end = start === 0 ? -1 : body.indexOf(quote, start);
+  return end === -1 || end - start > longestId ? null : body.toString('utf8', start, end);
+}
+
+/** Google, "Thought signatures": accepted in place of a signature that is not available. gemini-cli sends it too. */
+export const placeholderSignature = 'skip_thought_signature_validator';

@@ -2,11 +2,25 @@
 import type { LossCode } from '../../../contract/loss-codes.ts';
 import type { ChatFlavour } from '../../core/chat-flavour.ts';
 import type { CallIdRule, FieldName } from '../client-api.ts';
-import type { Conversation, MediaPart, Origin, Part, Seal, ThinkingPart, Tool, Turn } from '../conversation.ts';
+import type {
+  CallPart,
+  Conversation,
+  JsonSchema,
+  MediaPart,
+  Origin,
+  Part,
+  ResultPart,
+  Seal,
+  TextPart,
+  ThinkingPart,
+  Tool,
+  ToolChoice,
+  Turn,
+} from '../conversation.ts';
+import { writeJson } from '../json-text.ts';
 import { type Losses, refuse } from '../losses.ts';
+import { CallIds, type NameRule, ToolNames } from './call-ids.ts';
 import { isUsableBy } from './carried-reasoning.ts';
-import { settleCalls } from './settle-calls.ts';
-import { type NameRule, ToolNames } from './tool-names.ts';
 
 /** The model for which a conversation is rendered. */
 export interface Target {
@@ -139,3 +153,175 @@ const customToolSchema = {
   required: ['input'],
   additionalProperties: false,
 };
+
+const cancelled = 'The tool call was cancelled: there is no result.';
+
+/** A call of the current turn, with its result once that is found. */
+interface OpenCall {
+  call: CallPart;
+  result: ResultPart | null;
+}
+
+/**
+ * Matches tool calls with their results as all four APIs require: each call has one result, the results of a turn
+ * follow it directly in the order of the calls, and there is no result without a call. Clients that were interrupted
+ * send histories that violate this.
+ */
+function settleCalls(turns: readonly Turn[], rule: CallIdRule, losses: Losses): Turn[] {
+  const settling = new Settling(rule, losses);
+  for (const turn of turns.flatMap((each) => inTheirRoles(each, losses))) {
+    if (turn.role === 'assistant') settling.takeAssistant(turn.parts);
+    else settling.takeOther(turn);
+  }
+  return settling.finish();
+}
+
+/**
+ * Results and media belong to the user, calls and thoughts to the assistant. The APIs refuse them in the other's turn,
+ * except that Gemini's models return images.
+ */
+function inTheirRoles(turn: Turn, losses: Losses): Turn[] {
+  const { role, parts } = turn;
+  const owners = parts.map((part) => ownerOf(part, role));
+  if (owners.every((owner) => owner === role)) return [turn];
+  const turns: Turn[] = [];
+  for (const [index, part] of parts.entries()) {
+    const owner = owners[index] ?? role;
+    if (part.type === 'media' && owner !== role) losses.emulated(part.at, 'moved-media');
+    const before = turns.at(-1);
+    if (before?.role === owner) before.parts.push(part);
+    else turns.push({ role: owner, parts: [part] });
+  }
+  return turns;
+}
+
+function ownerOf({ type }: Part, role: Turn['role']): Turn['role'] {
+  if (type === 'call' || type === 'thinking') return 'assistant';
+  if (type === 'result') return 'user';
+  return type === 'media' && role === 'assistant' ? 'user' : role;
+}
+
+class Settling {
+  readonly #ids: CallIds;
+  readonly #losses: Losses;
+  readonly #settled: Turn[] = [];
+  #open: OpenCall[] = [];
+  /** By the client's id; the first `answered` calls of each entry have their result. */
+  #byId = new Map<string, { calls: OpenCall[]; answered: number }>();
+  #isAnswered = false;
+  /** The position for the results of the open calls. */
+  #resultPosition = 0;
+
+  constructor(rule: CallIdRule, losses: Losses) {
+    this.#ids = new CallIds(rule);
+    this.#losses = losses;
+  }
+
+  /** Joins adjacent turns of the assistant, because Anthropic and Google require alternating roles. */
+  takeAssistant(parts: readonly Part[]): void {
+    let turn = this.#settled.at(-1);
+    if (turn?.role !== 'assistant' || this.#isAnswered) {
+      this.#close();
+      turn = { role: 'assistant', parts: [] };
+      this.#settled.push(turn);
+      this.#resultPosition = this.#settled.length;
+    }
+    for (const part of parts) turn.parts.push(part.type === 'call' ? this.#openCall(part) : part);
+  }
+
+  takeOther({ role, parts }: Turn): void {
+    const remaining = parts.flatMap((part) => (part.type === 'result' ? this.#takeResult(part) : [part]));
+    if (remaining.length > 0) this.#settled.push({ role, parts: remaining });
+  }
+
+  finish(): Turn[] {
+    this.#close();
+    return this.#settled;
+  }
+
+  #openCall(part: CallPart): CallPart {
+    const open: OpenCall = { call: { ...part, id: this.#ids.assign(part.id) }, result: null };
+    this.#open.push(open);
+    const sameId = this.#byId.get(part.id);
+    if (sameId) sameId.calls.push(open);
+    else this.#byId.set(part.id, { calls: [open], answered: 0 });
+    return open.call;
+  }
+
+  /** Empty if the result was matched with its call; otherwise the parts that replace it. */
+  #takeResult(result: ResultPart): Part[] {
+    const sameId = this.#byId.get(result.callId);
+    const open = sameId?.calls[sameId.answered];
+    if (sameId && open) {
+      sameId.answered++;
+      this.#isAnswered = true;
+      open.result = { ...result, callId: open.call.id };
+      return [];
+    }
+    this.#losses.emulated(result.at, 'stray-result');
+    const heading: TextPart = { type: 'text', text: `Result of a tool call (${result.callId}):`, at: result.at };
+    return [heading, ...result.parts];
+  }
+
+  #close(): void {
+    if (this.#open.length === 0) return;
+    const results = this.#open.map(({ call, result }) => result ?? cancel(call, this.#losses));
+    this.#settled.splice(this.#resultPosition, 0, { role: 'user', parts: results });
+    this.#open = [];
+    this.#byId = new Map();
+    this.#isAnswered = false;
+  }
+}
+
+function cancel({ id, at }: CallPart, losses: Losses): ResultPart {
+  losses.emulated(at, 'missing-result');
+  return { type: 'result', callId: id, parts: [{ type: 'text', text: cancelled, at: '' }], isError: true, at: '' };
+}
+
+/** Reports fields as dropped for which neither Anthropic's Messages API nor Bedrock's Converse has an equivalent. */
+export function dropHints(rendering: Rendering): void {
+  const { sampling, verbosity, metadata, cacheKey, serviceTier } = rendering.conversation;
+  rendering.drop('seed', sampling.seed, 'no-equal');
+  rendering.drop('presencePenalty', sampling.presencePenalty || undefined, 'no-equal');
+  rendering.drop('frequencyPenalty', sampling.frequencyPenalty || undefined, 'no-equal');
+  rendering.drop('logprobs', sampling.logprobs || sampling.topLogprobs || undefined, 'no-equal');
+  rendering.drop('logitBias', sampling.logitBias, 'no-equal');
+  rendering.drop('verbosity', verbosity, 'no-equal');
+  rendering.drop('metadata', metadata, 'no-equal');
+  rendering.drop('cacheKey', cacheKey, 'no-equal');
+  const isTier = serviceTier === undefined || serviceTier === 'auto' || serviceTier === 'default';
+  rendering.drop('serviceTier', isTier ? undefined : serviceTier, 'no-equal');
+}
+
+/** All tools, unless the request allows only some of them by name. */
+export function offeredTools({ tools, toolChoice }: Pick<Conversation, 'tools' | 'toolChoice'>): readonly Tool[] {
+  if (toolChoice?.mode !== 'subset') return tools;
+  const names = new Set(toolChoice.names);
+  return tools.filter(({ name }) => names.has(name));
+}
+
+/**
+ * The model must call a tool that only the client's own provider runs, such as a web search: another would answer from
+ * memory, as if it had searched.
+ * @throws GatewayError `invalid_value`
+ */
+export function refuseLostChoice({ tools, toolChoice: choice, client }: Conversation, losses: Losses): void {
+  if (choice === undefined || choice.mode === 'auto' || choice.mode === 'none') return;
+  const isLost = losses.list.some(({ code, field }) => code === 'provider-tool' && field.startsWith('tools'));
+  if (!isLost) return;
+  if (!isPossible(choice, tools)) refuse(client.fieldNames.toolChoice ?? 'tool_choice', 'provider-tool');
+}
+
+function isPossible(choice: ToolChoice, tools: readonly Tool[]): boolean {
+  const isOffered = (name: string) => tools.some((tool) => tool.name === name);
+  if (choice.mode === 'named') return isOffered(choice.name);
+  if (choice.mode === 'subset') return !choice.isRequired || choice.names.some(isOffered);
+  return tools.length > 0;
+}
+
+/** Asks in words for an answer in a format, for models and APIs that cannot be told otherwise. */
+export function formatPrompt(schema: JsonSchema | undefined): string {
+  if (schema === undefined)
+    return 'Answer with one JSON object and nothing else: no text around it, and no code fence.';
+  return `Answer with JSON of this schema and nothing else, without a code fence:\n${writeJson(schema)}`;
+}

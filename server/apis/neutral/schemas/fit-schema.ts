@@ -2,8 +2,7 @@
 import { isObject } from '../../../contract/is-object.ts';
 import type { JsonSchema } from '../conversation.ts';
 import type { Losses } from '../losses.ts';
-import { objectRoot } from './object-root.ts';
-import { annotations, listOf, withoutReferences } from './references.ts';
+import { annotations, listOf, objectRoot, withoutReferences } from './object-root.ts';
 import { mapSchemas, maxSchemaDepth, typesOf } from './schema-walk.ts';
 
 /** What differs between providers. All want an object at the top, and lists and objects that say what they contain. */

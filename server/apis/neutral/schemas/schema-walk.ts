@@ -1,6 +1,11 @@
-/** Where a JSON Schema contains others. Keywords are recognised by their position, because a property may be named `const`. */
+/**
+ * Where a JSON Schema contains others. Keywords are recognised by their position, because a property may be named
+ * `const`.
+ */
 import { isObject } from '../../../contract/is-object.ts';
 import type { JsonSchema } from '../conversation.ts';
+import { writeJson } from '../json-text.ts';
+import { invalid, type Losses } from '../losses.ts';
 
 /** Deeper nesting is not looked into; the services refuse it. */
 export const maxSchemaDepth = 100;
@@ -26,7 +31,7 @@ export function mapSchemas(schema: JsonSchema, map: (inner: JsonSchema) => JsonS
 }
 
 /** The value of a keyword, with each schema in it mapped; the same value if none has changed. */
-export function mapInside(keyword: string, value: unknown, map: (schema: JsonSchema) => JsonSchema): unknown {
+function mapInside(keyword: string, value: unknown, map: (schema: JsonSchema) => JsonSchema): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const mapEach = (each: unknown) => (isObject(each) ? map(each) : each);
   if (byName.has(keyword)) return isObject(value) ? mapMembers(value, mapEach) : value;
@@ -45,4 +50,42 @@ function mapMembers(members: JsonSchema, mapEach: (value: unknown) => unknown): 
 export function typesOf({ type }: JsonSchema): readonly unknown[] {
   if (type === undefined) return [];
   return Array.isArray(type) ? type : [type];
+}
+
+const strictKeywords = new Set(
+  'type properties required items enum const anyOf allOf $ref $defs definitions default title description additionalProperties minItems format'.split(
+    ' ',
+  ),
+);
+const strictFormats = new Set('date-time date time duration email hostname uri ipv4 ipv6 uuid'.split(' '));
+
+/**
+ * Anthropic, "Structured outputs": objects are closed and only a few keywords are supported; the others are moved into
+ * the description, which the model reads. Source of the rules: `lib/transform-json-schema` of the TypeScript SDK.
+ */
+export function strictSchema(schema: JsonSchema, at: string, losses: Losses): JsonSchema {
+  return strictly(schema, 0, () => losses.emulated(at, 'schema-keyword'));
+}
+
+function strictly(schema: JsonSchema, depth: number, report: () => void): JsonSchema {
+  if (depth > maxSchemaDepth) invalid('schema', `it is nested more than ${maxSchemaDepth} levels deep`);
+  const strict: JsonSchema = {};
+  const moved: string[] = [];
+  for (const [keyword, value] of Object.entries(schema)) {
+    const name = keyword === 'oneOf' ? 'anyOf' : keyword;
+    if (keyword === '$schema') continue;
+    if (isStrict(name, value)) strict[name] = mapInside(keyword, value, (each) => strictly(each, depth + 1, report));
+    else moved.push(`${keyword}: ${writeJson(value)}`);
+  }
+  if (strict.type === 'object' || isObject(strict.properties)) strict.additionalProperties = false;
+  if (moved.length === 0) return strict;
+  report();
+  const description = typeof strict.description === 'string' ? `${strict.description}\n\n` : '';
+  return { ...strict, description: `${description}{${moved.join(', ')}}` };
+}
+
+function isStrict(keyword: string, value: unknown): boolean {
+  if (keyword === 'format') return typeof value === 'string' && strictFormats.has(value);
+  if (keyword === 'minItems') return value === 0 || value === 1;
+  return strictKeywords.has(keyword);
 }

@@ -2,9 +2,9 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
+import { append } from '../../neutral/answers/growing-text.ts';
 import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
-import { append } from '../../neutral/append.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
 import { annotationEvent, listedSources } from '../url-citations.ts';
 import { plainReports } from '../usage/usage-shapes.ts';

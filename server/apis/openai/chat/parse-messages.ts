@@ -16,8 +16,7 @@ import { writeJson } from '../../neutral/json-text.ts';
 import { invalid, refuse } from '../../neutral/losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
-import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
-import { withThoughts } from '../../neutral/requests/placed-thoughts.ts';
+import { unwrapSeal, withThoughts } from '../../neutral/requests/carried-reasoning.ts';
 
 export function parseMessages(request: Fields): Pick<Conversation, 'instructions' | 'turns'> {
   const messages = request.items('messages');

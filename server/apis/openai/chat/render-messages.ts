@@ -3,7 +3,7 @@
 import type { LossCode } from '../../../contract/loss-codes.ts';
 import type { OpenaiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { append } from '../../neutral/append.ts';
+import { append } from '../../neutral/answers/growing-text.ts';
 import type { CallPart, MediaPart, Part, ResultPart, Seal, ThinkingPart, Turn } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { refuse } from '../../neutral/losses.ts';

@@ -4,10 +4,9 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import type { PriceTerms, Usage } from '../../../contract/ledger.ts';
+import { countOf, firstCount } from '../../core/token-counts.ts';
 import { fieldsAt, tierNamed } from '../../core/usage/price-terms.ts';
-import type { UsageReports } from '../../core/usage/reported-usage.ts';
-import { countOf, firstCount } from '../../core/usage/token-counts.ts';
-import { anthropicUsage } from '../../core/usage/usage-beside-cache.ts';
+import { anthropicUsage, type UsageReports } from '../../core/usage/reported-usage.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -2,14 +2,16 @@
 
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
-import { numberOf } from '../../core/number-of.ts';
-import { type MostUsage, plausibleUsage, unbounded } from '../../core/plausible-usage.ts';
-import { askedTerms, type OwnTerms } from '../../core/usage/asked-terms.ts';
-import { readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
+import { countOf, type MostUsage, numberOf, plausibleUsage, unbounded } from '../../core/token-counts.ts';
+import { askedTerms, type OwnTerms, readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
 import { estimatePrompt, type PromptMembers } from '../../core/usage/prompt-estimate.ts';
-import { isEventStream, latestReport, type UsageReports, usageOfAnswer } from '../../core/usage/reported-usage.ts';
-import { countOf } from '../../core/usage/token-counts.ts';
-import { wholeDocument } from '../../core/usage/whole-document.ts';
+import {
+  isEventStream,
+  latestReport,
+  type UsageReports,
+  usageOfAnswer,
+  wholeDocument,
+} from '../../core/usage/reported-usage.ts';
 import {
   type ExtractedUsage,
   type KeptAnswer,

@@ -1,9 +1,9 @@
 /** What a request will use, before it is sent: at most, and probably. */
 import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
-import { numberOf } from '../../core/number-of.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
 import { runningFor } from '../../core/requests/tool-runners.ts';
+import { numberOf } from '../../core/token-counts.ts';
 import { likelyPromptTokens, mostPromptTokens } from '../../core/usage/prompt-estimate.ts';
 import type { MeasuredRequest, ModelBounds } from '../../core/wire.ts';
 import { outputLimitOf, type UsageField } from './output-limit.ts';

@@ -31,7 +31,7 @@ import { fieldValue, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
 import { fieldEdit, type JsonEdit } from '../../json/json-splice.ts';
 import { type WatchedMember, WatchedMembers } from '../../json/watched-members.ts';
-import { placeholderSignature } from '../../neutral/requests/placeholder-signature.ts';
+import { placeholderSignature } from '../../neutral/requests/carried-reasoning.ts';
 
 /** Members of messages and functions that some service refuses, each with the bit of its index. */
 const watched = [

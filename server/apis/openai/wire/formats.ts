@@ -3,8 +3,7 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { mebibyte } from '../../../contract/units.ts';
 import { statusOfError } from '../../core/errors/error-names.ts';
-import { sessionFields } from '../../core/requests/client-session.ts';
-import { conversationFields, conversationOf } from '../../core/requests/conversation-id.ts';
+import { conversationFields, conversationOf, sessionFields } from '../../core/requests/client-session.ts';
 import { errorIn, errorOf, type UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../../core/wire.ts';
 import { usageFields } from '../usage/output-limit.ts';

@@ -6,7 +6,7 @@ import { droppedBetas } from '../../../../server/apis/anthropic/translation/tran
 import { messagesUsage } from '../../../../server/apis/anthropic/usage.ts';
 import { referredIn } from '../../../../server/apis/core/referred-input.ts';
 import { CountTranslator } from '../../../../server/apis/translation/count-translator.ts';
-import { estimateRequestTokens } from '../../../../server/apis/translation/estimate-request-tokens.ts';
+import { estimateRequestTokens } from '../../../../server/apis/translation/estimate-input.ts';
 import { createTranslator } from '../../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';

@@ -1,6 +1,6 @@
 /** A field that carries the conversation is translated or refused, whichever API the client speaks; it is never left out. */
 import { describe, expect, test } from 'vitest';
-import { carriesConversation } from '../../../../server/apis/neutral/conversation-fields.ts';
+import { carriesConversation } from '../../../../server/apis/neutral/fields.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
 import { conversationWires } from '../../../../server/contract/conversation-wires.ts';

@@ -1,6 +1,6 @@
 /** The possible losses on a route, shown before there is a request. */
 import { describe, expect, test } from 'vitest';
-import { possibleLosses } from '../../../../server/apis/translation/possible-losses.ts';
+import { possibleLosses } from '../../../../server/apis/translation/report-losses.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
 import { conversationWires } from '../../../../server/contract/conversation-wires.ts';
 import { targetOf, translatorOf } from './translating.ts';

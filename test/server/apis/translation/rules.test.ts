@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonSchema, Seal } from '../../../../server/apis/neutral/conversation.ts';
 import { parseLosslessJson, RawJson, writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
-import { CallIds, derivedCallId } from '../../../../server/apis/neutral/requests/call-ids.ts';
+import { CallIds, derivedCallId, ToolNames } from '../../../../server/apis/neutral/requests/call-ids.ts';
 import {
   isUsableBy,
   unwrapSeal,
@@ -12,9 +12,8 @@ import {
   wrapSeals,
 } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { budgetOf, effortOf, nearestEffort } from '../../../../server/apis/neutral/requests/reasoning-effort.ts';
-import { ToolNames } from '../../../../server/apis/neutral/requests/tool-names.ts';
 import { fitSchema } from '../../../../server/apis/neutral/schemas/fit-schema.ts';
-import { strictSchema } from '../../../../server/apis/neutral/schemas/strict-schema.ts';
+import { strictSchema } from '../../../../server/apis/neutral/schemas/schema-walk.ts';
 
 describe('an id of a call', () => {
   test.each([

@@ -5,12 +5,11 @@ import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts'
 import { JsonNames } from '../../../../server/apis/json/json-names.ts';
 import { peekJson } from '../../../../server/apis/json/json-peek.ts';
 import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
-import { unwrapSeals } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
+import { newestResultIds, unwrapSeals } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { CustomInputReader, customInput, isCutInput } from '../../../../server/apis/neutral/requests/custom-input.ts';
-import { newestResultIds } from '../../../../server/apis/neutral/requests/reasoning-origin.ts';
-import { AnswerRemainder, PartialAnswer } from '../../../../server/apis/translation/partial-answer.ts';
 import { openSeals } from '../../../../server/apis/translation/returned-seals.ts';
 import { marksOfSluice } from '../../../../server/apis/translation/seal-fields.ts';
+import { AnswerRemainder, PartialAnswer } from '../../../../server/apis/translation/translated-events.ts';
 import { withoutReasoning } from '../../../../server/apis/translation/translation-registry.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
@@ -304,7 +303,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'a chat completion that is translated': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['reasoningDetail'],
+    readers: ['renderChatAnswer'],
     inputs: {
       calls: [
         '{"choices":[{"message":{"tool_calls":[',

@@ -1,7 +1,7 @@
 /** An event that matches a shape is reported as if it had been parsed, whatever was changed in its bytes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { endOfDigits, endOfString } from '../../../../server/apis/json/json-ends.ts';
+import { endOfDigits, endOfString } from '../../../../server/apis/json/json-scan.ts';
 import { EventShape, type SeenEvent } from '../../../../server/exchange/readers/event-shape.ts';
 import { ComparedBytes } from '../../../../server/ground/compared-bytes.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 import { createEmbeddingsTranslator } from '../../../../server/apis/translation/embeddings-translator.ts';
-import { createKeptId } from '../../../../server/apis/translation/kept-ids.ts';
+import { createKeptId } from '../../../../server/apis/translation/kept-reasoning.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
 import { RequestApart, vectorsApart } from '../../../../server/exchange/translation/request-apart.ts';

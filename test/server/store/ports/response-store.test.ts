@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createKeptId, responseOfItem } from '../../../../server/apis/translation/kept-ids.ts';
+import { createKeptId, responseOfItem } from '../../../../server/apis/translation/kept-reasoning.ts';
 import { hourMs } from '../../../../server/contract/units.ts';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { keptResponseMigrations } from '../../../../server/store/sqlite/kept-response-rows.ts';

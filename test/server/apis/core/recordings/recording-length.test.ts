@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { headBytes } from '../../../../../server/apis/core/recordings/recording-file.ts';
-import { recordingIn } from '../../../../../server/apis/core/recordings/recording-length.ts';
+import { headBytes, recordingIn } from '../../../../../server/apis/core/recordings/recording-length.ts';
 
 const folder = join(import.meta.dirname, '../../../../fixtures/recordings');
 const recordings = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))] as const);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conversationOf } from '../../../../../server/apis/core/requests/conversation-id.ts';
+import { conversationOf } from '../../../../../server/apis/core/requests/client-session.ts';
 import { JsonBody } from '../../../../../server/http/body/json-body.ts';
 
 const of = (body: object) => conversationOf(new JsonBody(Buffer.from(JSON.stringify(body))));

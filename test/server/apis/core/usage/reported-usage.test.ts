@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { messages } from '../../../../../server/apis/anthropic/messages.ts';
 import { messagesReports } from '../../../../../server/apis/anthropic/usage.ts';
 import { converseReports } from '../../../../../server/apis/bedrock/usage.ts';
-import { cloudEmbeddings } from '../../../../../server/apis/core/usage/cloud-embeddings.ts';
+import { cloudEmbeddings } from '../../../../../server/apis/core/usage/conversation-usage.ts';
 import {
   reportedUsage,
   StreamedUsage,

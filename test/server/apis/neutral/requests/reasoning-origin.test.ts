@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newestCallResultIds, newestResultIds } from '../../../../../server/apis/neutral/requests/reasoning-origin.ts';
+import { newestCallResultIds, newestResultIds } from '../../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { chatClient } from '../../../../../server/apis/openai/chat/parse-request.ts';
 
 test('the ids of tool results are read newest first, and none out of a text', () => {

@@ -11,7 +11,7 @@ import type { UpstreamWireName, WireName } from '../../../../../server/apis/neut
 import type { Fate, Loss } from '../../../../../server/apis/neutral/losses.ts';
 import { openaiRoutes } from '../../../../../server/apis/openai/routes.ts';
 import { CountTranslator, isCountingWire } from '../../../../../server/apis/translation/count-translator.ts';
-import { estimateRequestTokens } from '../../../../../server/apis/translation/estimate-request-tokens.ts';
+import { estimateRequestTokens } from '../../../../../server/apis/translation/estimate-input.ts';
 import type { TranslatedRequest } from '../../../../../server/apis/translation/translated-request.ts';
 import { createTranslator, type Translator } from '../../../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../../../server/contract/errors.ts';

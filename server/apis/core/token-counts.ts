@@ -1,8 +1,45 @@
-/**
- * Checks whether reported usage is plausible. A count that is negative, or impossibly large for the request and its
- * response, is dropped: a single one would corrupt the totals of its key and month permanently. Pure.
- */
+/** Reads the counts of tokens in the usage of all APIs. Pure. */
+import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
+
+/**
+ * The number that a value of parsed JSON, or a text of a form, states; NaN if it is neither. `Number` would throw for an
+ * object with a member `toString`, and for deeply nested lists.
+ */
+export function numberOf(value: unknown): number {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
+}
+
+/** The same for a count; null if it is not one. */
+export function wholeNumberOf(value: unknown): number | null {
+  const number = numberOf(value);
+  return Number.isSafeInteger(number) && number >= 0 ? number : null;
+}
+
+/**
+ * Reads the counts of tokens in the usage of all APIs. Pure.
+ *
+ * Undefined if the value is no number. Google's JSON writes long counts as strings, and so do some services.
+ */
+export function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' && value.trim() === '' ? Number.NaN : numberOf(value);
+  return Number.isNaN(count) ? undefined : count;
+}
+
+/** The first of the values that is a number. */
+export function firstCount(...values: readonly unknown[]): number | undefined {
+  for (const value of values) {
+    const count = countOf(value);
+    if (count !== undefined) return count;
+  }
+  return undefined;
+}
+
+/** The sum of `count` over those elements of a list that satisfy `test`; 0 for anything else. */
+export function sumOfCounts(list: unknown, name: string, test: (element: Record<string, unknown>) => boolean): number {
+  const elements = Array.isArray(list) ? list.filter(isObject).filter(test) : [];
+  return elements.reduce((sum, element) => sum + (countOf(element[name]) ?? 0), 0);
+}
 
 /** The most that a request and its response can amount to. */
 export interface MostUsage {
@@ -26,6 +63,10 @@ interface Plausible {
   isCorrected: boolean;
 }
 
+/**
+ * Checks whether reported usage is plausible. A count that is negative, or impossibly large for the request and its
+ * response, is dropped: a single one would corrupt the totals of its key and month permanently. Pure.
+ */
 export function plausibleUsage(reported: Usage, most: MostUsage): Plausible {
   const usage: Usage = {};
   keepTokens(usage, reported, { total: 'inputTokens', parts: partsOfInput, most: most.inputTokens });
