@@ -193,7 +193,7 @@ export function examplesOf(team?: TeamCommands): Examples {
 const serveHelp = `
 Signals:
   SIGTERM, SIGINT   stop when running requests have ended, or after the grace period; a second signal stops at once
-  SIGHUP            read the file of --config and the secrets it refers to again`;
+  SIGHUP            read the file of --config, and the files that secrets are in, again`;
 
 interface ServeFlags extends ShutdownFlags {
   port?: number;

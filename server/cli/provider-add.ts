@@ -32,7 +32,7 @@ read them while the program runs. On a terminal you are asked for it; in a scrip
   pass show openai | sluice provider add openai --credential-stdin
 
 It is then stored in the system's keychain, or in an encrypted file where there is none. With --credential-ref nothing is
-stored: Sluice reads it from its environment, or from the file, at each start.`;
+stored: Sluice reads it from its environment at each start, or from the file, whenever that changes.`;
 
 const addHelp = `
 The new provider is tested. If the test fails, it stays added, and the exit code is 1. With --url, any address of the service
@@ -164,7 +164,7 @@ function addCredentialOptions(command: Command): void {
     .option('--credential-env <variable>', 'copy the credential from this environment variable')
     .option('--credential-file <path>', 'copy it from this file')
     .option('--credential-stdin', 'read it from stdin')
-    .option('--credential-ref <env:NAME|file:PATH>', 'do not store it, but read it from there at each start')
+    .option('--credential-ref <env:NAME|file:PATH>', 'do not store it, but read it from there')
     .option('--no-credential', 'the provider needs none')
     .addHelpText('after', notes(credentialHelp));
 }

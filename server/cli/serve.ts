@@ -8,7 +8,10 @@ import type { Environment } from '../engine/environment.ts';
 import { type Engine, openEngine } from '../engine/open-engine.ts';
 import type { PeopleOptions } from '../engine/team.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { followFile } from '../ground/files/follow-file.ts';
 import { version } from '../ground/version.ts';
+import { resolveSecret, secretFileOf } from '../secrets/resolve-secret.ts';
+import { messageOf } from '../store/rules/failures.ts';
 import { notifyStarter } from './detach.ts';
 import { endSignals, maxShutdownMs, type ShutdownTimes, shutDownGracefully } from './graceful-shutdown.ts';
 import { limitYoungGeneration } from './limit-young-generation.ts';
@@ -66,10 +69,7 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
   raiseInliningLimit();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
   if (options.people) partFor('--public-url', await loadTeam());
-  const shared =
-    options.shared === undefined
-      ? null
-      : await partFor('--shared', await loadTeam()).connectReplicas(await readShared(options.shared, terminal.env));
+  const shared = options.shared === undefined ? null : await connectShared(options.shared, terminal.env, loadTeam);
   const claim = await claimFolder(options.dataDir);
   if ('holder' in claim) {
     shared?.close();
@@ -106,11 +106,13 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
   });
   engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
   startsToTheEnd();
-  shutDownGracefully(
-    cassette ? { ...engine, close: (drainMs) => engine.close(drainMs).then(cassette.summarize) } : engine,
-    options.shutdown,
-    notice,
-  );
+  const reload = async () => {
+    await shared?.read(engine.logFile.log);
+    await engine.reload();
+  };
+  const close = (drainMs?: number) => engine.close(drainMs).then(cassette?.summarize);
+  shutDownGracefully({ ...engine, reload, close }, options.shutdown, notice);
+  shared?.follow(engine.logFile.log);
   const ready = await describeStart(engine, options).catch(async (error: unknown) => {
     await engine.close(0);
     throw error;
@@ -142,10 +144,31 @@ async function openCassette(options: CassetteOptions, notice: (line: string) => 
   return { deck, summarize: () => notice(describeSummary(deck.summary, options.mode, options.folder)) };
 }
 
+/** The server that counts limits for all replicas. Its user and password are read again when their file changes. */
+async function connectShared(urlOrReference: string, env: Terminal['env'], loadTeam: LoadTeam) {
+  const connected = await partFor('--shared', await loadTeam()).connectReplicas(await readShared(urlOrReference, env));
+  const read = async (log: Log) => {
+    try {
+      connected.renew(await readShared(urlOrReference, env));
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'the address of Valkey cannot be read again; it stays as it was');
+    }
+  };
+  return {
+    ...connected,
+    read,
+    follow(log: Log) {
+      const path = secretFileOf(urlOrReference);
+      if (path !== null) followFile(path, () => void read(log));
+    },
+  };
+}
+
+type Log = Engine['logFile']['log'];
+
 /** Other users of the machine can read the arguments of a process, so a password must not be among them. */
 async function readShared(urlOrReference: string, env: Terminal['env']): Promise<string> {
   if (!/^(?:env|file):/.test(urlOrReference)) return urlOrReference;
-  const { resolveSecret } = await import('../secrets/resolve-secret.ts');
   const url = await resolveSecret(urlOrReference, { name: '--shared', store: { get: async () => undefined }, env });
   if (url === undefined) throw new CliError(`--shared: ${urlOrReference} is missing or empty.`, exitCodes.usage);
   return url;

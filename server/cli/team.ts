@@ -25,6 +25,8 @@ export interface TeamVerbPorts {
 
 export interface ConnectedReplicas {
   open: NonNullable<EngineOptions['openReplicaLimits']>;
+  /** Connections use the user and password of this URL from the next time on that they are opened. Throws a GatewayError. */
+  renew(url: string): void;
   /** Must be called if no limits are opened. */
   close(): void;
 }

@@ -71,6 +71,8 @@ export interface Gateway {
    * may see. Returns the unsubscribe function.
    */
   onEvent(listener: (message: EventMessage) => void, by?: Caller): () => void;
+  /** Reads all secrets of the configuration again, as happens whenever a file with one changes. */
+  readSecrets(): Promise<void>;
   /** An update to this version has been downloaded and can be installed. */
   updateReady(version: string): void;
   /** Must be called after sleep or a change of network: pooled connections are dead and are dropped. */
@@ -133,6 +135,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     onEvent: control.onEvent,
     baseUrl: () => address.baseUrl(),
     createAdminUrl: side.createAdminUrl,
+    readSecrets: live.readSecrets.bind(live),
     updateReady: control.updateReady,
     networkChanged: network.changed,
     async start() {

@@ -7,18 +7,19 @@ import { join } from 'node:path';
 import { createConfPersistence } from '../config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../config/config-store.ts';
 import { type DeclarativeConfig, loadDeclarativeConfig } from '../config/declarative.ts';
-import { followFile } from '../config/follow-file.ts';
 import { noManagedPresets, openManagedPresets, type PresetPlaces } from '../config/managed-preset.ts';
 import type { ConfigPersistence } from '../config/persistence.ts';
 import { openTeamMemory } from '../config/team-memory.ts';
 import type { ClaimedFolder } from '../data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from '../data-folder/data-folder.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
+import { followFile } from '../ground/files/follow-file.ts';
 import { type LogFile, openLogFile } from '../ground/files/log.ts';
 import type { StartKeychainHelper } from '../secrets/keychain-process.ts';
 import { openSecretStore } from '../secrets/open-secret-store.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { SharedStore } from '../store/postgres/open-shared.ts';
+import { messageOf } from '../store/rules/failures.ts';
 import type { Environment } from './environment.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import type { ReplicaPorts, TeamPorts } from './ports.ts';
@@ -62,7 +63,7 @@ export interface Engine {
   gateway: Gateway;
   config: ConfigStore;
   logFile: LogFile;
-  /** Reloads a declarative configuration and logs the result. Never rejects. */
+  /** Reads a declarative configuration and the files with secrets again, and logs the result. Never rejects. */
   reload(): Promise<void>;
   /** Waits for running requests, closes everything and releases the folder. */
   close(drainMs?: number): Promise<void>;
@@ -115,8 +116,13 @@ export async function openEngine(
       ...(options.listen && { listen: options.listen }),
       cassette: options.cassette,
     });
-    const reload = () => reloadConfig(declared, options, logFile);
-    const stopFollowing = options.configFile ? followFile(options.configFile, reload) : () => {};
+    const reloadDeclared = declared && (() => reloadConfig(declared, options, logFile));
+    const reload = async () => {
+      await shared?.readAddress();
+      await (reloadDeclared?.() ?? readSecrets(gateway, options, logFile));
+    };
+    const stopFollowing =
+      options.configFile && reloadDeclared ? followFile(options.configFile, reloadDeclared) : () => {};
     const close = async (drainMs?: number) => {
       stopFollowing();
       try {
@@ -173,12 +179,16 @@ function announce(lines: readonly string[], { notice }: EngineOptions, { log }: 
   }
 }
 
-async function reloadConfig(
-  declared: DeclarativeConfig | undefined,
-  options: EngineOptions,
-  logFile: LogFile,
-): Promise<void> {
-  if (!declared) return announce(['There is no configuration file to read again.'], options, logFile);
+async function readSecrets(gateway: Gateway, options: EngineOptions, logFile: LogFile): Promise<void> {
+  try {
+    await gateway.readSecrets();
+    announce(['The files with secrets were read again.'], options, logFile);
+  } catch (error) {
+    announce([`The files with secrets could not be read again: ${messageOf(error)}`], options, logFile);
+  }
+}
+
+async function reloadConfig(declared: DeclarativeConfig, options: EngineOptions, logFile: LogFile): Promise<void> {
   const { host, port } = declared.current.config.settings;
   const told = declared.removed;
   try {

@@ -20,7 +20,8 @@ interface SecretSources {
 export async function resolveSecret(reference: string, sources: SecretSources): Promise<string | undefined> {
   if (reference === 'keychain') return sources.store.get(sources.name);
   if (reference.startsWith('env:')) return sources.env[reference.slice('env:'.length)] || undefined;
-  if (reference.startsWith('file:')) return (await readSecretFile(reference)) || undefined;
+  const path = secretFileOf(reference);
+  if (path !== null) return (await readSecretFile(reference, path)) || undefined;
   // Not quoted, because it may be the secret itself.
   throw new GatewayError(
     'invalid_value',
@@ -28,9 +29,14 @@ export async function resolveSecret(reference: string, sources: SecretSources): 
   );
 }
 
-async function readSecretFile(reference: string): Promise<string | undefined> {
+/** The path of a reference `file:PATH`; null for any other. */
+export function secretFileOf(reference: string): string | null {
+  return reference.startsWith('file:') ? expandHome(reference.slice('file:'.length)) : null;
+}
+
+async function readSecretFile(reference: string, path: string): Promise<string | undefined> {
   try {
-    const text = await readRegularFile(expandHome(reference.slice('file:'.length)));
+    const text = await readRegularFile(path);
     return text.replace(/\r?\n$/, '');
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;

@@ -23,7 +23,12 @@ export async function openJoining(ports: Parameters<TeamPart['openJoining']>[0])
 export async function connectReplicas(url: string): Promise<ConnectedReplicas> {
   const { connectValkey, openReplicaLimits } = await import('./valkey/open-replica-limits.ts');
   const connected = await connectValkey(url);
-  return { open: (limits) => openReplicaLimits(connected, limits), close: () => connected.link.close() };
+  const { readValkeyAddress } = await import('./valkey/valkey-address.ts');
+  return {
+    open: (limits) => openReplicaLimits(connected, limits),
+    renew: (newUrl) => connected.link.setCredentials(readValkeyAddress(newUrl)),
+    close: () => connected.link.close(),
+  };
 }
 
 export async function openGateway(address: string, dataDir: string, environment: Environment): Promise<Control> {

@@ -125,7 +125,7 @@ export const providers = {
     hints: {
       secret: 'The API key of the service. It goes into the secret store and is never shown again.',
       env: 'Read from the environment of Sluice at each start.',
-      file: 'Read at each start; only the path is kept.',
+      file: 'Read again when it changes; only the path is kept.',
     },
     keyPage: 'You get one at',
   },

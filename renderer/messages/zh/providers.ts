@@ -149,7 +149,7 @@ export const providers: typeof english.providers = {
     hints: {
       secret: '该服务的 API 密钥。它会存入机密存储，之后不再显示。',
       env: '每次启动时从 Sluice 的环境中读取。',
-      file: '每次启动时读取；只保存路径。',
+      file: '文件改变时重新读取；只保存路径。',
     },
     keyPage: '获取地址：',
   },

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../../config/config-store.ts';
 import type { Config, ProviderConfig } from '../../contract/config.ts';
 import { unusableEntries } from '../../contract/settings-entries.ts';
+import { FollowedFiles } from '../../ground/files/follow-file.ts';
 import { createSerialQueue } from '../../ground/serial-queue.ts';
 import { after } from '../../ground/timers.ts';
 import type { ModelInfo } from '../../providers/upstream.ts';
@@ -13,7 +14,7 @@ import { compileSnapshot } from '../../routing/compile.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
-import { describeMissing, type MissingSecret, readSecretValues } from './secret-values.ts';
+import { describeMissing, type MissingSecret, readSecretValues, secretFilesOf } from './secret-values.ts';
 
 interface LiveConfigPorts {
   config: ConfigStore;
@@ -40,6 +41,8 @@ export interface LiveConfig {
   isSecretInUse(value: string): boolean;
   /** Compiles the same configuration again, after another input has changed. */
   recompile(): void;
+  /** Reads all secrets again, as happens whenever a file with one changes. Resolves once they are in force. */
+  readSecrets(): Promise<void>;
   /** Resolves once new requests use the latest configuration. */
   inForce(): Promise<void>;
   /** Calls the listener whenever a new configuration is in force. Returns the unsubscribe function. */
@@ -88,6 +91,7 @@ class LoadedConfig implements LiveConfig {
   readonly #inTurn = createSerialQueue();
   readonly #listeners = new Set<(change: ConfigInForce) => void>();
   readonly #stopListening: () => void;
+  readonly #secretFiles = new FollowedFiles(() => this.#follow());
   /** Demos that finish their running requests before they end. */
   readonly #endingDemos = new Set<RunningDemo>();
   #parts: Parts;
@@ -102,6 +106,7 @@ class LoadedConfig implements LiveConfig {
     this.#logNotices();
     this.#stopListening = ports.config.onChange(() => this.#follow());
     this.#readAgainIfUnread();
+    this.#secretFiles.follow(secretFilesOf(parts.used.config));
   }
 
   get used(): ConfigRevision {
@@ -134,6 +139,11 @@ class LoadedConfig implements LiveConfig {
     this.#snapshot = this.#compile(this.#snapshot);
   }
 
+  readSecrets(): Promise<void> {
+    this.#follow();
+    return this.#latest;
+  }
+
   inForce(): Promise<void> {
     return this.#latest;
   }
@@ -145,6 +155,7 @@ class LoadedConfig implements LiveConfig {
 
   async stop(): Promise<void> {
     this.#stopListening();
+    this.#secretFiles.close();
     clearTimeout(this.#readingAgain);
     await this.#latest.catch(() => {});
     await Promise.all([...this.#endingDemos, this.#parts.demo].map((demo) => demo?.stop()));
@@ -164,6 +175,8 @@ class LoadedConfig implements LiveConfig {
 
   async #reload(): Promise<void> {
     const { used, demo } = this.#parts;
+    // Before they are read, so that no change is missed.
+    this.#secretFiles.follow(secretFilesOf(this.#ports.config.current.config));
     this.#parts = await loadParts(this.#ports, this.#parts);
     this.recompile();
     this.#logNotices();

@@ -1,6 +1,6 @@
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { resolveSecret, secretFileOf } from '../../secrets/resolve-secret.ts';
 import { credentialSecretName, keySecretName, type SecretStore } from '../../secrets/secret-store.ts';
 
 interface SecretValueSources {
@@ -22,7 +22,27 @@ export interface MissingSecret {
  * read.
  */
 export async function readSecretValues(config: Config, sources: SecretValueSources): Promise<Map<string, string>> {
-  const references: { name: string; reference: string }[] = [];
+  const values = new Map<string, string>();
+  for (const { name, reference } of referencesOf(config)) {
+    const value = await readOne(name, reference, sources);
+    if (value !== undefined) values.set(name, value);
+  }
+  return values;
+}
+
+/** The files that hold these secrets. */
+export function secretFilesOf(config: Config): string[] {
+  return referencesOf(config).flatMap(({ reference }) => secretFileOf(reference) ?? []);
+}
+
+interface Reference {
+  /** The name in the secret store. */
+  name: string;
+  reference: string;
+}
+
+function referencesOf(config: Config): Reference[] {
+  const references: Reference[] = [];
   for (const provider of config.providers) {
     for (const credential of provider.credentials) {
       references.push({ name: credentialSecretName(provider.id, credential.id), reference: credential.secret });
@@ -31,12 +51,7 @@ export async function readSecretValues(config: Config, sources: SecretValueSourc
   for (const key of config.keys) {
     if (!key.hash && key.secret) references.push({ name: keySecretName(key.id), reference: key.secret });
   }
-  const values = new Map<string, string>();
-  for (const { name, reference } of references) {
-    const value = await readOne(name, reference, sources);
-    if (value !== undefined) values.set(name, value);
-  }
-  return values;
+  return references;
 }
 
 async function readOne(name: string, reference: string, sources: SecretValueSources): Promise<string | undefined> {

@@ -1,6 +1,8 @@
 /** Resolves the address of a database, which is given as a URL or as a reference to one. */
 import { GatewayError } from '../../contract/errors.ts';
-import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { FollowedFiles } from '../../ground/files/follow-file.ts';
+import { resolveSecret, secretFileOf } from '../../secrets/resolve-secret.ts';
+import { messageOf } from '../rules/failures.ts';
 
 /** The parts of a database's address, without the password. */
 export interface Address {
@@ -19,13 +21,53 @@ const isReference = (text: string) => text.startsWith('env:') || text.startsWith
  * a GatewayError `invalid_value` that never contains a password.
  */
 export async function resolveAddress(givenAddress: string, env: Env): Promise<string> {
+  return (await resolveParts(givenAddress, env)).url;
+}
+
+/** An address that follows the files that it refers to. */
+export interface FollowedAddress {
+  /** As of now; secret. */
+  readonly url: string;
+  /** Reads the files again. A failure is logged, and the address stays as it was. */
+  read(): Promise<void>;
+  close(): void;
+}
+
+/** Like `resolveAddress`. New connections use what its files hold by then. */
+export async function followAddress(
+  givenAddress: string,
+  env: Env,
+  log: { warn(fields: object, message: string): void },
+): Promise<FollowedAddress> {
+  let current = await resolveParts(givenAddress, env);
+  const read = async () => {
+    try {
+      current = await resolveParts(givenAddress, env);
+      files.follow(current.files);
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'the address of the database cannot be read again; it stays as it was');
+    }
+  };
+  const files = new FollowedFiles(() => void read());
+  files.follow(current.files);
+  return {
+    get url() {
+      return current.url;
+    },
+    read,
+    close: () => files.close(),
+  };
+}
+
+async function resolveParts(givenAddress: string, env: Env): Promise<{ url: string; files: string[] }> {
   const url = isReference(givenAddress) ? (await resolve(givenAddress, env)).trim() : givenAddress;
   readAddress(url);
   const parsed = new URL(url);
   const password = decoded(parsed.password);
-  if (!isReference(password)) return withVerifiedTls(url);
+  const files = [givenAddress, password].flatMap((reference) => secretFileOf(reference) ?? []);
+  if (!isReference(password)) return { url: withVerifiedTls(url), files };
   parsed.password = encodeURIComponent(await resolve(password, env));
-  return withVerifiedTls(parsed.href);
+  return { url: withVerifiedTls(parsed.href), files };
 }
 
 /** pg treats these modes as `verify-full` and prints a six-line warning about it at each start. */

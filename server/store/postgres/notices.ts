@@ -6,13 +6,12 @@
 import pg from 'pg';
 import { after, every, settleWithin } from '../../ground/timers.ts';
 import { messageOf } from '../rules/failures.ts';
-import { clientConfig } from './postgres.ts';
+import { clientConfig, type PostgresOptions } from './postgres.ts';
 
 /** The subject that has changed. */
 type Topic = 'config' | 'sessions' | 'people';
 
-interface NoticesOptions {
-  url: string;
+interface NoticesOptions extends Pick<PostgresOptions, 'url'> {
   log: { warn(fields: object, message: string): void };
   /** How often listeners are called without a notice. Default 5 s. */
   pollMs?: number;

@@ -2,15 +2,13 @@
  * Opens a PostgreSQL database and migrates it to this version. Imported only if a database is configured, because the
  * driver costs time and memory.
  */
-import { readAddress } from './address.ts';
+import { type Address, readAddress } from './address.ts';
 import { migratePostgres } from './migrate.ts';
 import { Notices } from './notices.ts';
-import { Postgres } from './postgres.ts';
+import { Postgres, type PostgresOptions } from './postgres.ts';
 import { startProblem } from './start-problem.ts';
 
-interface Options {
-  /** `postgres://user:password@host:port/database`; secret. */
-  url: string;
+interface Options extends Pick<PostgresOptions, 'url'> {
   log: { warn(fields: object, message: string): void };
   /** As in `PostgresOptions`. */
   statementMs?: number;
@@ -30,7 +28,7 @@ export interface OpenDatabase {
 
 /** Rejects with a GatewayError that says what to do if the database cannot be used. */
 export async function openPostgresDatabase({ url, log, statementMs }: Options): Promise<OpenDatabase> {
-  const address = readAddress(url);
+  const address: Address = readAddress(typeof url === 'string' ? url : url());
   const connectionLost = ({ message }: Error) => log.warn({ error: message }, 'a connection to the database was lost');
   const migrating = new Postgres({ url, failed: connectionLost, connections: 1, statementMs: migrationMs });
   try {

@@ -8,7 +8,7 @@ import type { SecretStore } from '../../secrets/secret-store.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
 import { messageOf } from '../rules/failures.ts';
 import type { Store, StoreOptions } from '../store.ts';
-import { type Address, readAddress, resolveAddress } from './address.ts';
+import { type Address, followAddress, readAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
 import { openPostgresDatabase } from './open-database.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
@@ -42,6 +42,8 @@ export interface SharedStore {
   openStore(options: StoreOptions): Promise<Store>;
   /** The people who have signed in, shared by all replicas. */
   openPeople(): PeopleStore;
+  /** Reads the files that the address refers to again, as happens whenever they change. Never rejects. */
+  readAddress(): Promise<void>;
   /** Must be called after the store is closed. */
   close(): Promise<void>;
 }
@@ -70,10 +72,17 @@ export async function openSharedStore(options: Options): Promise<SharedStore> {
 }
 
 async function openNow({ address: givenAddress, env, key, log, notice }: Options): Promise<SharedStore> {
-  const url = await resolveAddress(givenAddress, env);
-  const address = readAddress(url);
-  const database = await openPostgresDatabase({ url, log });
+  const current = await followAddress(givenAddress, env, log);
+  const address = readAddress(current.url);
+  const database = await openPostgresDatabase({ url: () => current.url, log }).catch((error: unknown) => {
+    current.close();
+    throw error;
+  });
   const { postgres, notices } = database;
+  const close = async () => {
+    current.close();
+    await database.close();
+  };
   const opening = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -92,10 +101,11 @@ async function openNow({ address: givenAddress, env, key, log, notice }: Options
       openSecrets: async () => secrets,
       openPeople: () => createPostgresPeopleStore(postgres, notices),
       openStore: (options) => opening(() => openPostgresStore({ database, notice, ...options })),
-      close: () => database.close(),
+      readAddress: () => current.read(),
+      close,
     };
   } catch (error) {
-    await database.close();
+    await close();
     throw error;
   }
 }

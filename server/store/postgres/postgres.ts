@@ -23,8 +23,8 @@ export interface Queries {
 }
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database?sslmode=…`; secret. */
-  url: string;
+  /** `postgres://user:password@host:port/database?sslmode=…`; secret. A function is called for each connection. */
+  url: string | (() => string);
   /** Default 4. */
   connections?: number;
   /** Time limit for a statement. Default 10 s. */
@@ -39,6 +39,8 @@ const defaultConnections = 4;
 const defaultStatementMs = 10_000;
 const defaultConnectMs = 5_000;
 const closeMs = 1_000;
+/** Busy connections too are opened anew from time to time, with the user and password of then. */
+const maxLifetimeSeconds = 30 * 60;
 
 /** `int8` and `numeric` are counts and sums below 2^53. JSON stays text, so that rows look like SQLite's. */
 const ownParsers = new Map<number, (text: string) => unknown>([
@@ -57,7 +59,7 @@ export function clientConfig({
   connectMs = defaultConnectMs,
 }: Omit<PostgresOptions, 'failed'>): pg.ClientConfig {
   return {
-    connectionString: url,
+    connectionString: typeof url === 'string' ? url : url(),
     application_name: 'sluice',
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
@@ -84,7 +86,9 @@ export class Postgres implements Queries {
   constructor(options: PostgresOptions) {
     this.#pool = new pg.Pool({
       ...clientConfig(options),
+      Client: clientOf(options),
       max: options.connections ?? defaultConnections,
+      maxLifetimeSeconds,
       allowExitOnIdle: true,
     });
     this.#pool.on('error', options.failed);
@@ -162,6 +166,14 @@ export class Postgres implements Queries {
   close(): Promise<void> {
     return settleWithin(closeMs, this.#pool.end());
   }
+}
+
+function clientOf(options: PostgresOptions): new () => pg.Client {
+  return class extends pg.Client {
+    constructor() {
+      super(clientConfig(options));
+    }
+  };
 }
 
 /** Resolves with an error if the connection must not be reused. */

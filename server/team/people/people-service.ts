@@ -58,7 +58,7 @@ export class PeopleService {
   readonly #ports: PeopleServicePorts;
   readonly #sweeping: NodeJS.Timeout;
   readonly #watch: AccessWatch;
-  #provider: { settings: PeopleSettings; provider: Promise<IdentityProvider> } | null = null;
+  #provider: { settings: PeopleSettings; clientSecret: string | null; provider: IdentityProvider } | null = null;
 
   constructor(ports: PeopleServicePorts) {
     this.#ports = ports;
@@ -160,29 +160,23 @@ export class PeopleService {
     return settings;
   }
 
-  /** Recreated with each change of the settings. */
-  #identityProvider(): Promise<IdentityProvider> {
+  /** Recreated with each change of the settings or of the client secret, which may be in a file. */
+  async #identityProvider(): Promise<IdentityProvider> {
     const settings = this.#settings();
-    if (this.#provider?.settings !== settings) {
-      this.#provider = { settings, provider: this.#createProvider(settings) };
-      // A secret that is missing now may exist at the next sign-in.
-      this.#provider.provider.catch(() => {
-        this.#provider = null;
-      });
+    const clientSecret = await this.#clientSecret(settings);
+    if (this.#provider?.settings !== settings || this.#provider.clientSecret !== clientSecret) {
+      const provider = createIdentityProvider(settings, { clientSecret, fetch: this.#ports.fetch });
+      this.#provider = { settings, clientSecret, provider };
     }
     return this.#provider.provider;
   }
 
-  async #createProvider(settings: PeopleSettings): Promise<IdentityProvider> {
-    const { clientSecret: reference } = settings;
-    const { fetch } = this.#ports;
-    if (reference === null) return createIdentityProvider(settings, { clientSecret: null, fetch });
+  async #clientSecret({ clientSecret: reference }: PeopleSettings): Promise<string | null> {
+    if (reference === null) return null;
     const secret = await this.#ports.clientSecret(reference);
-    if (secret === undefined) {
-      const message = `${reference}, the client secret for the sign-in, is not set. An administrator of this Sluice can set it.`;
-      throw new GatewayError('sign_in_failed', message);
-    }
-    return createIdentityProvider(settings, { clientSecret: secret, fetch });
+    if (secret !== undefined) return secret;
+    const message = `${reference}, the client secret for the sign-in, is not set. An administrator of this Sluice can set it.`;
+    throw new GatewayError('sign_in_failed', message);
   }
 
   /**

@@ -52,7 +52,9 @@ const digests = new Map(Object.entries(scripts).map(([name, script]) => [name, h
 
 export class ValkeyLink {
   readonly #client: Redis;
-  readonly #password: string | undefined;
+  /** Those that listen. */
+  readonly #subscribers = new Set<Redis>();
+  #password: string | undefined;
   /** Why there is no connection; the errors of commands only report that there is none. */
   #connectionError: Error | null = null;
 
@@ -77,6 +79,14 @@ export class ValkeyLink {
     this.#client.on('error', (error) => {
       this.#connectionError = error;
     });
+  }
+
+  /** Connections use these from the next time on that they are opened. */
+  setCredentials({ user, password }: Pick<ValkeyAddress, 'user' | 'password'>): void {
+    this.#password = password;
+    for (const { options } of [this.#client, ...this.#subscribers]) {
+      Object.assign(options, { username: user ?? null, password: password ?? null });
+    }
   }
 
   /** Rejects with a LinkError. It is retried in the background in any case. */
@@ -139,13 +149,17 @@ export class ValkeyLink {
   /** Subscribes on a dedicated connection, which reconnects whenever it is lost. Returns a function that stops it. */
   subscribe(channel: string, { received, failed }: Listening): () => void {
     const listening = this.#client.duplicate({ autoResubscribe: false });
+    this.#subscribers.add(listening);
     listening.on('error', () => {});
     listening.on('message', (_channel, message) => received(message));
     listening.on('ready', () => {
       listening.subscribe(channel).catch((error: unknown) => failed(this.#explained(error)));
     });
     listening.connect().catch(() => {});
-    return () => listening.disconnect();
+    return () => {
+      this.#subscribers.delete(listening);
+      listening.disconnect();
+    };
   }
 
   close(): void {

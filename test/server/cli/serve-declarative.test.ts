@@ -8,7 +8,7 @@ import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { exampleAt } from '../config/example-config.ts';
 import { get } from './ask-served.ts';
-import { endProgramsAfterEach, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, runVerb, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -102,4 +102,38 @@ describe('a declarative configuration that changes', () => {
       expect(child.exitCode).toBeNull();
     },
   );
+});
+
+describe('a credential in a file', () => {
+  const start = async () => {
+    const upstream = await stopLater(
+      startUpstream((_request, response) => json(response, { id: 'chatcmpl-1', choices: [] })),
+    );
+    const [folder, file] = [temporaryFolder(), join(temporaryFolder(), 'credential')];
+    writeFileSync(file, 'first');
+    const serving = await serve(folder);
+    const line = `provider add --no-test --url ${upstream.baseUrl} --id main --models gpt-x --credential-ref file:${file}`;
+    expect(await runVerb([...line.split(' '), '--data-dir', folder])).toMatchObject({ code: 0 });
+    const client = new OpenAI({ baseURL: serving.ready.baseUrl, apiKey: serving.ready.key ?? '', maxRetries: 0 });
+    const sent = async () => {
+      await client.chat.completions.create({ model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] });
+      return upstream.seen.at(-1)?.headers.authorization;
+    };
+    return { ...serving, file, sent };
+  };
+
+  test('is read again when the file changes', async () => {
+    const { file, sent } = await start();
+    expect(await sent()).toBe('Bearer first');
+    writeFileSync(file, 'the second');
+    await eventually(async () => (await sent()) === 'Bearer the second');
+  });
+
+  test.runIf(onlyIf(process.platform !== 'win32', 'Windows has no SIGHUP'))('is read again on SIGHUP', async () => {
+    const { file, sent, child, output } = await start();
+    writeFileSync(file, 'the second');
+    child.kill('SIGHUP');
+    await eventually(() => output.stderr.includes('The files with secrets were read again.'));
+    expect(await sent()).toBe('Bearer the second');
+  });
 });

@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { begun } from '../../../support/begun.ts';
+import { clientSecret } from '../../../support/identity-provider.ts';
 import { cookieIn, type SignInGateway, startSignInGateway } from './signed-in.ts';
 
 let team: SignInGateway;
@@ -48,6 +51,25 @@ describe('signing in', () => {
     const headers = { accept: 'text/html' };
     const late = await fetch(`${team.sluice.origin}/control/signed-in?code=a&state=b`, { redirect: 'manual', headers });
     expect([late.status, late.headers.get('location')]).toEqual([303, '/?sign-in=sign_in_failed']);
+  });
+
+  test('uses the client secret that its file holds by then', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-sign-in-'));
+    const file = join(folder, 'client-secret');
+    const { settings } = await team.sluice.gateway.query({ type: 'status' });
+    const { people } = settings;
+    const change = (reference: string) =>
+      team.sluice.gateway.execute({
+        type: 'settings.update',
+        changes: { people: people && { ...people, clientSecret: reference } },
+      });
+    writeFileSync(file, 'an earlier one');
+    await change(`file:${file}`);
+    expect(await team.signIn('ada')).toBe(`${pendingName()}=`);
+    writeFileSync(file, clientSecret);
+    expect((await query({ cookie: await team.signIn('ada') })).status).toBe(200);
+    await change('env:CLIENT_SECRET');
+    rmSync(folder, { recursive: true });
   });
 
   test('takes an answer only in the browser that asked, and only once', async () => {

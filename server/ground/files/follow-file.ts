@@ -16,3 +16,31 @@ export function followFile(path: string, changed: () => void): () => void {
   watchFile(path, { interval: intervalMs, persistent: false }, listener);
   return () => unwatchFile(path, listener);
 }
+
+/** Follows a set of files that may change, such as those that hold secrets. */
+export class FollowedFiles {
+  readonly #changed: () => void;
+  readonly #followed = new Map<string, () => void>();
+
+  /** `changed` is called as by `followFile`, whichever file it is. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  /** Replaces the set. */
+  follow(paths: Iterable<string>): void {
+    const wanted = new Set(paths);
+    for (const [path, stop] of this.#followed) {
+      if (wanted.has(path)) continue;
+      stop();
+      this.#followed.delete(path);
+    }
+    for (const path of wanted) {
+      if (!this.#followed.has(path)) this.#followed.set(path, followFile(path, this.#changed));
+    }
+  }
+
+  close(): void {
+    this.follow([]);
+  }
+}
