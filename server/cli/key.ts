@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { KeyView } from '../contract/access-views.ts';
 import { controlError } from '../contract/control-error.ts';
+import { personId } from '../contract/people.ts';
 import { type Shell, shells } from '../contract/shell-words.ts';
 import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
@@ -11,7 +12,7 @@ import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp }
 import { yesNo } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
-import { isAdmin, usualGroup } from './role.ts';
+import { findPerson, isAdmin, usualGroup } from './role.ts';
 import { type Cell, localTime, moment, optional, styled, table } from './shown.ts';
 import { type Expiry, expiryDate, expiryHelp, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
@@ -32,7 +33,7 @@ export const keyExamples: Examples = {
     "sluice key create --models 'demo-*' --limit requests=60,usd=5/day",
     'eval "$(sluice key create --export)"',
   ],
-  'key list': ['sluice key list', 'sluice key list --json'],
+  'key list': ['sluice key list', 'sluice key list --owner mia@acme.example', 'sluice key list --json'],
   'key show': ['sluice key show my-editor', 'sluice key show my-editor --json'],
   ...keyChangeExamples,
 };
@@ -94,9 +95,16 @@ async function exportLines(
 }
 
 function addListAndShow(key: Command, { on }: Verbs): void {
-  on(key.command('list').description('list the keys'), async ({ control, output }) => {
-    const keys = await control.query({ type: 'keys' });
-    output.show(keys, table(listColumns, keys.map(row), 'There are no keys. Make one with "sluice key create".'));
+  const list = key
+    .command('list')
+    .description('list the keys')
+    .option('--owner <person>', 'keys of this person: an id, e-mail address or name; "me": your own');
+  on<{ owner?: string }>(list, async ({ control, output }, _, { owner }) => {
+    const ownerId = owner === undefined ? null : await personIdOf(control, owner);
+    const all = await control.query({ type: 'keys' });
+    const keys = ownerId === null ? all : all.filter((each) => each.owner === ownerId);
+    const none = ownerId === null ? 'There are no keys. Make one with "sluice key create".' : 'They have no keys.';
+    output.show(keys, table(listColumns, keys.map(row), none));
   });
 
   const show = key.command('show').argument('<id>').description('show a key, its limits and their usage');
@@ -110,11 +118,22 @@ function addListAndShow(key: Command, { on }: Verbs): void {
   });
 }
 
+/** Only administrators may ask for other people by name. */
+async function personIdOf(control: Control, owner: string): Promise<string> {
+  if (owner === 'me') {
+    const { person } = await control.query({ type: 'who-am-i' });
+    if (!person) throw new CliError('Nobody is signed in here, so no key is yours.');
+    return person.id;
+  }
+  return personId.safeParse(owner).success ? owner : (await findPerson(control, owner)).id;
+}
+
 const listColumns = [
   'id',
   optional('name'),
   optional('secret'),
   'group',
+  optional('owner'),
   'enabled',
   optional('expires'),
   'last used',
@@ -131,6 +150,7 @@ function row(key: KeyView): Cell[] {
     key.name ?? '',
     key.suffix === null ? '' : `…${key.suffix}`,
     key.group,
+    key.owner ?? '',
     key.enabled ? yesNo(true) : styled('off', yesNo(false)),
     expiryCell(key.expiresAt),
     moment(key.lastUsedAt),

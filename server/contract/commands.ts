@@ -215,6 +215,8 @@ export interface CommandResults {
   'token.revoke': Record<string, never>;
   /** `ended`: the number of sessions and tokens. */
   'person.sign-out': { ended: number };
+  /** `keys`: the ids of those that were revoked or disabled. */
+  'person.revoke': Committed & { keys: readonly string[] };
   'session.stop': Record<string, never>;
   'session.resume': Record<string, never>;
   'group.put': Committed & { group: GroupView };

@@ -1,6 +1,6 @@
 /** Commands about people who sign in, and their API tokens. All fail with `not_found` if sign-in is not set up. */
 import { z } from 'zod';
-import { displayName } from './command-fields.ts';
+import { displayName, expectedRevision } from './command-fields.ts';
 import { personId, tokenScopes } from './people.ts';
 
 const tokenId = z.string().regex(/^tok_[0-9a-f]{16}$/, 'use the id of an API token: tok_ and 16 hexadecimal digits');
@@ -18,4 +18,11 @@ export const peopleCommands = [
   z.strictObject({ type: z.literal('token.revoke'), id: tokenId }),
   /** Ends all sessions and API tokens of a person, at once and everywhere. Keys keep working. */
   z.strictObject({ type: z.literal('person.sign-out'), id: personId }),
+  /** Ends all sessions and API tokens of a person, and revokes (or disables) all of their keys, everywhere. */
+  z.strictObject({
+    type: z.literal('person.revoke'),
+    id: personId,
+    keys: z.enum(['revoke', 'disable']).default('revoke'),
+    expectedRevision,
+  }),
 ] as const;

@@ -57,6 +57,10 @@ export const peopleSchema = z.strictObject({
     .describe(
       'How long a browser stays signed in. The identity provider is asked for the groups only at each sign-in.',
     ),
+  requestsOfRevokedKeys: z
+    .enum(['finish', 'end'])
+    .default('finish')
+    .describe("Whether requests that run when a person's key is revoked or disabled go on to their end or are ended."),
   hostReferences: z
     .array(
       z

@@ -26,7 +26,7 @@ import type { Change, ChangeContext, Changer } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
 import { removeCredential, setCredential } from './changes/change-credential.ts';
 import { putGroup, removeGroup } from './changes/change-group.ts';
-import { createKey, revokeKey, rotateKey, updateKey, withoutEndedSecrets } from './changes/change-key.ts';
+import { createKey, revokeKey, revokePerson, rotateKey, updateKey, withoutEndedSecrets } from './changes/change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './changes/change-provider.ts';
 import { updateSettings } from './changes/change-settings.ts';
 import { applyDeclared, applyTeamPreset } from './changes/change-team-preset.ts';
@@ -131,6 +131,7 @@ const changers: { [T in ChangeType]: LoadedChanger<T> } = {
   'key.update': updateKey,
   'key.rotate': rotateKey,
   'key.revoke': revokeKey,
+  'person.revoke': revokePerson,
   'group.put': putGroup,
   'group.remove': removeGroup,
   'alias.put': putAlias,
@@ -188,7 +189,7 @@ export function createExecute(ports: ExecutePorts): Execute {
     },
     'token.create': async (command, by) => whereSignedIn(access.people).createToken(command, by),
     'token.revoke': async (command, by) => whereSignedIn(access.people).revokeToken(command, by),
-    'person.sign-out': async (command) => whereSignedIn(access.people).signOut(command),
+    'person.sign-out': async ({ id }) => whereSignedIn(access.people).signOut(id),
     'session.stop': ({ id }) => setSessionStopped(held.sessions, id, true),
     'session.resume': ({ id }) => setSessionStopped(held.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey({ config: ports.config, ...ports.machine }, id) }),
@@ -262,6 +263,8 @@ async function applyChange(
   command: CommandMap[ChangeType],
   by: Caller | undefined,
 ): Promise<CommandResults[ChangeType]> {
+  // A key that the person makes meanwhile is revoked with the others, or refused (`permitOn`).
+  if (command.type === 'person.revoke') await whereSignedIn(ports.access.people).signOut(command.id);
   const { change, current, stored, committed } =
     command.expectedRevision === undefined
       ? await onLatestRevision(() => planAndStore(ports, command, by))
@@ -304,7 +307,7 @@ async function planChange<T extends ChangeType>(
   refuseReadOnly(config);
   const { config: current, revision } = config.current;
   // Checked again, because the configuration may have changed while this command waited its turn.
-  if (by) whereSignedIn(ports.access.people).permitOn(current, command, by);
+  if (by) await whereSignedIn(ports.access.people).permitOn(current, command, by);
   if (command.expectedRevision !== undefined && command.expectedRevision !== revision) throw revisionPassed();
   const change = await makeChange(type, command, {
     config: current,

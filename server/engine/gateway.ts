@@ -7,10 +7,11 @@ import type { CassetteContents } from '../contract/cassette.ts';
 import type { Config } from '../contract/config.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
+import { entriesNotIn } from '../contract/list-splice.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { Execute } from '../control/execute.ts';
 import { exportLedger } from '../control/export-ledger.ts';
-import type { LiveConfig } from '../control/live/live-config.ts';
+import type { ConfigInForce, LiveConfig } from '../control/live/live-config.ts';
 import type { Caller } from '../control/people/caller.ts';
 import type { AnswerQuery } from '../control/queries/answer-query.ts';
 import type { AttemptsPorts } from '../exchange/attempts/attempts.ts';
@@ -29,6 +30,7 @@ import type { ApiPorts } from '../http/api-request.ts';
 import { createListener } from '../http/app.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { runningWithin } from '../http/connection-limit.ts';
+import { keyRevoked } from '../http/cut-off.ts';
 import { listen } from '../http/server.ts';
 import { createSessionUpgrades } from '../http/session-upgrades.ts';
 import type { Observability } from '../observability/observability.ts';
@@ -110,6 +112,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     api,
   });
   const webSockets = createSessionUpgrades(sessions, (changed) => live.onChange(changed));
+  live.onChange((change) => endRequestsOfRevoked(address, change));
   const poller = new JobPoller({ ...base, bills, snapshot: api.snapshot });
   const network = followNetwork(base, live);
   const stopClock = startAwakeClock();
@@ -151,6 +154,18 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
       return stopping;
     },
   };
+}
+
+/** Sessions over WebSockets end with their key in any case. */
+function endRequestsOfRevoked({ server }: GatewayAddress, { before, after }: ConfigInForce): void {
+  if (after.settings.people?.requestsOfRevokedKeys !== 'end') return;
+  const works = new Set(after.keys.filter(({ enabled }) => enabled).map(({ id }) => id));
+  const revoked = new Set(
+    entriesNotIn(after.keys, before.keys)
+      .filter(({ id, owner }) => owner !== undefined && !works.has(id))
+      .map(({ id }) => id),
+  );
+  if (revoked.size > 0) server?.cutOff((keyId) => (keyId !== null && revoked.has(keyId) ? keyRevoked(keyId) : null));
 }
 
 interface Asked extends Pick<Foundations, 'isShared' | 'ledger'> {

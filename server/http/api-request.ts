@@ -18,7 +18,7 @@ import { readJsonBody } from './body/json-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, RequestMemory } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
-import { onCutOff, shuttingDown } from './cut-off.ts';
+import { onCutOff } from './cut-off.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
 import { sendKeyUsage } from './key-usage.ts';
 import { sendModels } from './models.ts';
@@ -46,9 +46,13 @@ export function handleApiRequest(
   response: ServerResponse,
   location: RequestLocation,
 ): void {
-  const exchange = new Exchange(ports.exchange, new ApiDoor(ports, request, response, location));
+  const door = new ApiDoor(ports, request, response, location);
+  const exchange = new Exchange(ports.exchange, door);
   response.on('close', () => exchange.closed());
-  onCutOff(response, () => exchange.cutOff(shuttingDown()));
+  onCutOff(response, (cutOff) => {
+    const reason = cutOff(door.trace.key?.id ?? null);
+    if (reason) exchange.cutOff(reason);
+  });
   exchange.run().catch(ports.reportError);
 }
 

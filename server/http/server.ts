@@ -13,7 +13,7 @@ import { after } from '../ground/timers.ts';
 import { yieldToEventLoop } from '../ground/yield-to-event-loop.ts';
 import { watchUpload } from './body/slow-clients.ts';
 import { limitConnections } from './connection-limit.ts';
-import { cutOff } from './cut-off.ts';
+import { type CutOff, cutOff, shuttingDown } from './cut-off.ts';
 
 /** Takes over connections that become WebSockets. */
 export interface WebSocketUpgrades {
@@ -43,6 +43,8 @@ export interface ListeningServer {
    * a request may be on its way on them.
    */
   drain(): void;
+  /** Ends those running requests for which `reason` has one. */
+  cutOff(reason: CutOff): void;
   /** Stops accepting connections, gives running requests at most `drainMs`, then closes everything. */
   stop(drainMs: number): Promise<void>;
 }
@@ -107,13 +109,14 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       return isDraining;
     },
     drain,
+    cutOff: (reason) => cutOffAll(running, reason),
     async stop(drainMs) {
       drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const sessionsEnded = webSockets?.close();
       await idleWithin(drainMs);
-      running.forEach(cutOff);
+      cutOffAll(running, shuttingDown);
       await idleWithin(cutOffMs);
       server.closeAllConnections();
       await Promise.all([sessionsEnded, closed]);
@@ -122,6 +125,12 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       await endedAreRecorded();
     },
   };
+}
+
+function cutOffAll(running: Slots<ServerResponse>, reason: CutOff): void {
+  running.forEach((response) => {
+    cutOff(response, reason);
+  });
 }
 
 /** Answers what does not become a request. */

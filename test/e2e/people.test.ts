@@ -164,6 +164,20 @@ test('an administrator sees who has signed in, and signs a person out everywhere
   expect((await team.call('/query', { cookie }, { type: 'keys' })).status).toBe(401);
 });
 
+test('an administrator revokes all access of a person, which takes their keys', async () => {
+  await give('mo', { type: 'key.create', group: 'ours', own: true });
+  const page = await openAs('ada', '/people');
+  const row = page.getByRole('listitem').filter({ hasText: 'mo of Acme' });
+  await row.getByRole('button', { name: 'Revoke all access of mo of Acme…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('all of their keys are revoked').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText(/All access of mo of Acme is revoked, with \d+ key/).waitFor();
+  await page.getByText('Audit', { exact: true }).click();
+  await page.getByText('ada of Acme revoked all access of mo of Acme').waitFor();
+});
+
 test('an administrator sees the API tokens of all, and revokes one', async () => {
   await give('mia', { type: 'token.create', name: 'of mia', scopes: ['read'] });
   const page = await openAs('ada', '/people?show=tokens');

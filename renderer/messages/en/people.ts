@@ -47,11 +47,17 @@ export const people = {
   showAll: (count: string) => `Show all ${count}`,
   signOut: (name: string) => `Sign out ${name} everywhere…`,
   signOutTitle: 'Sign out everywhere',
-  signOutText: (name: string) =>
-    `All sessions and API tokens of ${name} end at once. Keys keep working; revoke them on the Keys screen.`,
+  signOutText: (name: string) => `All sessions and API tokens of ${name} end at once. Keys keep working.`,
   signOutConfirm: 'Sign out',
   signedOut: (name: string, count: number) =>
     `${name} is signed out: ${count} ${count === 1 ? 'session or API token' : 'sessions and API tokens'} ended.`,
+  revoke: (name: string) => `Revoke all access of ${name}…`,
+  revokeTitle: 'Revoke all access',
+  revokeText: (name: string) =>
+    `All sessions and API tokens of ${name} end at once, and all of their keys are revoked. This cannot be undone; requests stay in the log.`,
+  revokeConfirm: 'Revoke',
+  revoked: (name: string, keys: number) =>
+    `All access of ${name} is revoked, with ${keys} ${keys === 1 ? 'key' : 'keys'}.`,
 };
 
 export const tokens = {
@@ -93,6 +99,7 @@ export const peopleActions: AuditActions<'sign-in' | 'token' | 'person' | 'team'
   'token.create': (target) => `created API token ${target}`,
   'token.revoke': (target) => `revoked API token ${target}`,
   'person.sign-out': (target) => `signed out ${target} everywhere`,
+  'person.revoke': (target) => `revoked all access of ${target}`,
   'team.join': () => 'began to join a team gateway',
   'team.finish-join': () => 'joined a team gateway',
   'team.leave': (target) => `left the team gateway ${target}`,

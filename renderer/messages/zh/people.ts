@@ -45,9 +45,15 @@ export const people: typeof english.people = {
   showAll: (count) => `显示全部 ${count} 个`,
   signOut: (name) => `让 ${name} 在所有地方退出登录…`,
   signOutTitle: '在所有地方退出登录',
-  signOutText: (name) => `${name} 的所有会话和 API token 会立即失效。密钥仍然可用；可在“密钥”页面吊销。`,
+  signOutText: (name) => `${name} 的所有会话和 API token 会立即失效。密钥仍然可用。`,
   signOutConfirm: '退出登录',
   signedOut: (name, count) => `${name} 已退出登录：结束了 ${count} 个会话和 API token。`,
+  revoke: (name) => `吊销 ${name} 的所有访问权限…`,
+  revokeTitle: '吊销所有访问权限',
+  revokeText: (name) =>
+    `${name} 的所有会话和 API token 会立即失效，其所有密钥都会被吊销。此操作无法撤销；请求记录仍会保留。`,
+  revokeConfirm: '吊销',
+  revoked: (name, keys) => `已吊销 ${name} 的所有访问权限，包括 ${keys} 个密钥。`,
 };
 
 export const tokens: typeof english.tokens = {
@@ -88,6 +94,7 @@ const peopleActions: typeof english.peopleActions = {
   'token.create': (target) => `创建了 API token ${target}`,
   'token.revoke': (target) => `吊销了 API token ${target}`,
   'person.sign-out': (target) => `让 ${target} 在所有地方退出登录`,
+  'person.revoke': (target) => `吊销了 ${target} 的所有访问权限`,
   'team.join': () => '开始加入团队网关',
   'team.finish-join': () => '加入了团队网关',
   'team.leave': (target) => `离开了团队网关 ${target}`,

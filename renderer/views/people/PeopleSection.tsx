@@ -2,17 +2,17 @@ import { Button, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
+import { CommandDialog } from '../../components/dialogs/CommandDialog.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import section from '../../components/layout/Section.module.css';
 import { Section } from '../../components/layout/Section.tsx';
 import list from '../../components/lists/List.module.css';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import classes from './People.module.css';
 import { PersonRow } from './PersonRow.tsx';
-import { SignOutDialog } from './SignOutDialog.tsx';
 
 /** More people are shown only on request. */
 const shownAtFirst = 50;
@@ -26,7 +26,7 @@ export function PeopleSection() {
   const { answer: people, problem } = useQuery<'people'>({ type: 'people' });
   const [search, setSearch] = useState('');
   const [isAll, setAll] = useState(false);
-  const [leaving, setLeaving] = useState<PersonView | null>(null);
+  const [leaving, setLeaving] = useState<LeaveDialogsProps['leaving']>(null);
   const [notice, setNotice] = useState('');
   const found = people?.filter((person) => matches(person, search)) ?? [];
   const shown = isAll ? found : found.slice(0, shownAtFirst);
@@ -56,9 +56,9 @@ export function PeopleSection() {
           <PersonRow
             key={person.id}
             person={person}
-            onSignOut={() => {
+            onLeave={(how) => {
               setNotice('');
-              setLeaving(person);
+              setLeaving({ person, how });
             }}
           />
         ))}
@@ -73,11 +73,45 @@ export function PeopleSection() {
       <p className={notice ? section.text : classes.silent} role="status">
         {notice}
       </p>
-      <SignOutDialog person={leaving} onClose={() => setLeaving(null)} onDone={setNotice} />
+      <LeaveDialogs leaving={leaving} onClose={() => setLeaving(null)} onDone={setNotice} />
     </Section>
   );
 }
 
 function matches({ name, email }: PersonView, search: string): boolean {
   return `${name} ${email ?? ''}`.toLowerCase().includes(search.trim().toLowerCase());
+}
+
+interface LeaveDialogsProps {
+  /** Whom to sign out, or to revoke all access of; null while there is nothing to confirm. */
+  leaving: { person: PersonView; how: 'sign-out' | 'revoke' } | null;
+  onClose(): void;
+  /** Receives a sentence that says what was done. */
+  onDone(notice: string): void;
+}
+
+/** Asks for confirmation before all sessions and API tokens of a person are ended, with or without their keys. */
+function LeaveDialogs({ leaving, onClose, onDone }: LeaveDialogsProps) {
+  const { people: names } = useMessages();
+  const { person, how } = leaving ?? { person: null, how: null };
+  return (
+    <>
+      <CommandDialog
+        command={person && how === 'sign-out' ? { type: 'person.sign-out', id: person.id } : null}
+        title={names.signOutTitle}
+        text={person ? names.signOutText(person.name) : ''}
+        confirm={names.signOutConfirm}
+        onDone={({ ended }) => person && onDone(names.signedOut(person.name, ended))}
+        onClose={onClose}
+      />
+      <CommandDialog
+        command={person && how === 'revoke' ? { type: 'person.revoke', id: person.id } : null}
+        title={names.revokeTitle}
+        text={person ? names.revokeText(person.name) : ''}
+        confirm={names.revokeConfirm}
+        onDone={({ keys }) => person && onDone(names.revoked(person.name, keys.length))}
+        onClose={onClose}
+      />
+    </>
+  );
 }

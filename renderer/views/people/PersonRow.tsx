@@ -1,4 +1,4 @@
-import { IconLogout } from '@tabler/icons-react';
+import { IconLogout, IconUserOff } from '@tabler/icons-react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
 import { IconAction } from '../../components/buttons/IconAction.tsx';
 import list from '../../components/lists/List.module.css';
@@ -9,10 +9,10 @@ import { usePerson } from '../../state/rights/use-rights.ts';
 
 interface PersonRowProps {
   person: PersonView;
-  onSignOut(): void;
+  onLeave(how: 'sign-out' | 'revoke'): void;
 }
 
-export function PersonRow({ person, onSignOut }: PersonRowProps) {
+export function PersonRow({ person, onLeave }: PersonRowProps) {
   const { people: names, account } = useMessages();
   const isSelf = usePerson()?.id === person.id;
   const { name, email, signedInAt } = person;
@@ -30,7 +30,10 @@ export function PersonRow({ person, onSignOut }: PersonRowProps) {
           <RelativeTime moment={signedInAt} phrase={names.signedIn} />
         </div>
       </div>
-      <IconAction label={names.signOut(name)} icon={<IconLogout size={16} />} onClick={onSignOut} />
+      <div className={list.actions}>
+        <IconAction label={names.signOut(name)} icon={<IconLogout size={16} />} onClick={() => onLeave('sign-out')} />
+        <IconAction label={names.revoke(name)} icon={<IconUserOff size={16} />} onClick={() => onLeave('revoke')} />
+      </div>
     </li>
   );
 }

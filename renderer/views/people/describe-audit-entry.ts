@@ -7,7 +7,10 @@ export function describeAuditEntry(
   personNames: ReadonlyMap<string, string>,
   { actions, other }: Messages['audit'],
 ): string {
-  const targetId = changes.length > 1 ? [...new Set(changes.map(({ name }) => name))].join(', ') : (target ?? '');
+  const targetId =
+    changes.length > 1 && action !== 'person.revoke'
+      ? [...new Set(changes.map(({ name }) => name))].join(', ')
+      : (target ?? '');
   const targetName = personNames.get(targetId) ?? targetId;
   const describe: ((target: string) => string) | undefined = Object.hasOwn(actions, action)
     ? actions[action as keyof typeof actions]

@@ -74,6 +74,24 @@ export const revokeKey: Changer<'key.revoke'> = (config, { id }) => {
   };
 };
 
+/** All keys of a person; their sessions and API tokens are ended before (`execute.ts`). */
+export const revokePerson: Changer<'person.revoke'> = (config, { id, keys: fate }) => {
+  const owned = config.keys.filter(({ owner, enabled }) => owner === id && (enabled || fate === 'revoke'));
+  const ids = owned.map((key) => key.id);
+  const isOwned = new Set(ids);
+  const others = config.keys.filter((key) => !isOwned.has(key.id));
+  const kept = config.keys.filter(({ id: keyId, secret }) => isOwned.has(keyId) && secret === 'keychain');
+  return {
+    config: {
+      ...config,
+      keys:
+        fate === 'revoke' ? others : config.keys.map((key) => (isOwned.has(key.id) ? { ...key, enabled: false } : key)),
+    },
+    ...(fate === 'revoke' && { deleteAfter: kept.map((key) => keySecretName(key.id)) }),
+    result: ({ revision }) => ({ revision, keys: ids }),
+  };
+};
+
 /** Drops the old secrets of keys whose grace period is over. */
 export function withoutEndedSecrets(config: Config, nowMs: number): Config {
   const isEnded = ({ previous }: KeyConfig) => previous !== undefined && Date.parse(previous.until) <= nowMs;

@@ -18,8 +18,11 @@ export interface People {
    * result to what the caller may see.
    */
   permit(command: Command, by: Caller, facts: CommandFacts): Promise<ShownResult>;
-  /** The same for a change of the configuration, judged by the configuration that it changes. Throws a GatewayError. */
-  permitOn(config: Config, command: Command, by: Caller): void;
+  /**
+   * The same for a change of the configuration, judged by the configuration that it changes. Rejects with a GatewayError,
+   * also if the caller's access has ended since.
+   */
+  permitOn(config: Config, command: Command, by: Caller): Promise<void>;
   /** Throws a GatewayError if the caller may not ask the query. */
   narrow<T extends QueryType>(type: T, query: QueryMap[T], asked: { by: Caller; config: Config }): NarrowedQuery<T>;
   /** The part of the ledger that the person may see; undefined for all of it. */
@@ -30,7 +33,7 @@ export interface People {
   note(change: MadeChange): Promise<void>;
   createToken(command: CommandMap['token.create'], by: Caller | undefined): Promise<CommandResults['token.create']>;
   revokeToken(command: CommandMap['token.revoke'], by: Caller | undefined): Promise<CommandResults['token.revoke']>;
-  signOut(command: CommandMap['person.sign-out']): Promise<CommandResults['person.sign-out']>;
+  signOut(personId: string): Promise<CommandResults['person.sign-out']>;
   list(): Promise<QueryResults['people']>;
   tokens(by: Caller | undefined): Promise<QueryResults['tokens']>;
   audit(query: QueryMap['audit']): Promise<QueryResults['audit']>;

@@ -20,7 +20,7 @@ export function createAuditChange({ store, nowMs, log }: AuditPorts): People['no
       tokenId: by?.scopes ? by.accessId : null,
       address: by?.address ?? null,
       action: command.type,
-      target: changes[0]?.name ?? targetOf(command),
+      target: command.type === 'person.revoke' ? command.id : (changes[0]?.name ?? targetOf(command)),
       changes: changes.map(withoutHashes),
     };
     try {

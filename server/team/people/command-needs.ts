@@ -67,6 +67,7 @@ export const commandRules: Rules = {
   'token.create': { needs: () => everyone },
   'token.revoke': { needs: () => everyone },
   'person.sign-out': { needs: ({ id }) => [{ is: 'self', person: id }] },
+  'person.revoke': { needs: () => admin },
   'session.stop': { needs: ({ id }) => [{ is: 'session', id }] },
   'session.resume': { needs: ({ id }) => [{ is: 'session', id }] },
   // Only an administrator may decide what a group may use: its managers could raise their own budget.

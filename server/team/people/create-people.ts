@@ -10,7 +10,7 @@ import { narrowed, visibleAnswer } from './query-rules.ts';
 import { ownOf, visibilityOf, withinOf } from './visibility.ts';
 
 interface PeoplePorts {
-  service: Pick<PeopleService, 'createToken' | 'listTokens' | 'listPeople' | 'end' | 'readAudit'>;
+  service: Pick<PeopleService, 'createToken' | 'listTokens' | 'listPeople' | 'checkOpen' | 'end' | 'readAudit'>;
   note: People['note'];
 }
 
@@ -19,7 +19,11 @@ export function createPeople({ service, note }: PeoplePorts): People {
     service.listTokens(!by || by.person.isAdmin ? null : by.person.id);
   return {
     permit,
-    permitOn,
+    async permitOn(config, command, by) {
+      permitOn(config, command, by);
+      // Whoever revokes their own access has just ended it.
+      if (command.type !== 'person.revoke') await service.checkOpen(by);
+    },
     narrow,
     within: (person, config) => withinOf(visibilityOf(person, config)),
     listener: visibleEvents,
@@ -36,7 +40,7 @@ export function createPeople({ service, note }: PeoplePorts): People {
       await service.end({ id });
       return {};
     },
-    signOut: async ({ id }) => ({ ended: await service.end({ personId: id }) }),
+    signOut: async (personId) => ({ ended: await service.end({ personId }) }),
     list: () => service.listPeople(),
     tokens,
     audit: ({ before, limit, personId }) => service.readAudit({ before: before ?? null, limit, personId }),

@@ -8,6 +8,7 @@ import { checkOwnPage, foreignPage } from '../../http/control-guard.ts';
 import { checkHost } from '../../http/guards.ts';
 import { loopbackOnly } from '../../routing/source-rules.ts';
 import { cookieOf, type PeopleAccess, sessionCookie } from './people-access.ts';
+import { notSignedIn } from './people-service.ts';
 
 /**
  * The caller; undefined for the administrator of the machine. Rejects with a GatewayError `not_signed_in` or
@@ -45,8 +46,4 @@ async function callerOfBearer(
   if (!caller?.scopes)
     throw new GatewayError('not_signed_in', 'This API token is unknown, has expired or was revoked.');
   return caller;
-}
-
-function notSignedIn(): GatewayError {
-  return new GatewayError('not_signed_in', 'Sign in first: open this Sluice in a browser, or run "sluice login".');
 }

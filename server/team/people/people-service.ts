@@ -108,6 +108,11 @@ export class PeopleService {
     return this.#watch.add(by, refused);
   }
 
+  /** Rejects with a GatewayError `not_signed_in` if the session or API token has ended. */
+  async checkOpen({ accessId }: Caller): Promise<void> {
+    if (!(await this.#recognizeAll([accessId])).has(accessId)) throw notSignedIn();
+  }
+
   /** `days`: the token's lifetime. */
   async createToken(
     by: Caller,
@@ -252,3 +257,7 @@ export class PeopleService {
 
 /** Secrets have 256 random bits, so a plain hash is safe and a lookup by hash reveals nothing through its timing. */
 const digestOf = (secret: string) => hash('sha256', secret);
+
+export function notSignedIn(): GatewayError {
+  return new GatewayError('not_signed_in', 'Sign in first: open this Sluice in a browser, or run "sluice login".');
+}

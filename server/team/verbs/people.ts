@@ -1,12 +1,10 @@
 /** `sluice people` and `sluice audit`: who has signed in to a team gateway, and what they have changed. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
-import type { Control } from '../../cli/control.ts';
 import type { Examples } from '../../cli/examples.ts';
-import { CliError } from '../../cli/programs/exit-codes.ts';
+import { findPerson } from '../../cli/role.ts';
 import { type Cell, moment, optional, table } from '../../cli/shown.ts';
 import type { Verbs } from '../../cli/verb.ts';
-import { didYouMean } from '../../cli/wrong-usage.ts';
 import type { Person } from '../../contract/people.ts';
 import type { AuditEntry, PersonView } from '../../contract/people-views.ts';
 
@@ -25,13 +23,17 @@ export const peopleExamples: Examples = {
     'sluice people sign-out mia@acme.example',
     'sluice people sign-out mia@acme.example --yes --gateway https://gateway.example',
   ],
+  'people revoke': [
+    'sluice people revoke mia@acme.example',
+    'sluice people revoke mia@acme.example --disable --yes --gateway https://gateway.example',
+  ],
   audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --json > audit.json'],
 };
 
 export function addPeopleVerbs(program: Command, { on }: Verbs): void {
   const people = program
     .command('people')
-    .description('list people who have signed in to a team gateway, or sign them out');
+    .description('list people who have signed in to a team gateway, sign them out, or revoke all that they have');
   on(people.command('list').description('list people and their roles'), async ({ control, output }) => {
     const all = await control.query({ type: 'people' });
     const head = ['id', 'name', optional('e-mail'), 'role', 'groups', optional('last sign-in')];
@@ -50,6 +52,25 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     const result = await control.execute({ type: 'person.sign-out', id });
     output.show(result, `${name} is signed out everywhere (${result.ended} sessions and API tokens).`);
   });
+
+  const revoke = withConfirmation(
+    people
+      .command('revoke')
+      .argument('<person>', 'an id, e-mail address or name')
+      .description('end all sessions and API tokens of a person, and revoke all of their keys')
+      .option('--disable', 'disable the keys instead, so that they can be enabled again'),
+  );
+  on<ConfirmOptions & { disable?: boolean }>(
+    revoke,
+    async ({ control, output, terminal }, [nameOrId = ''], options) => {
+      const { id, name } = await findPerson(control, nameOrId);
+      const keys = options.disable ? 'disable' : 'revoke';
+      await confirm(`End all sessions and API tokens of ${name}, and ${keys} all of their keys?`, options, terminal);
+      const result = await control.execute({ type: 'person.revoke', id, keys });
+      const count = `${result.keys.length} ${result.keys.length === 1 ? 'key is' : 'keys are'}`;
+      output.show(result, `${name} is signed out everywhere, and ${count} ${keys}d.`);
+    },
+  );
 
   const audit = program
     .command('audit')
@@ -72,21 +93,6 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     output.show(page, table(head, page.entries.map(entryRow), 'There are no such entries.'));
     if (page.next !== null && !output.isJson) output.note(`Earlier ones: --before ${page.next}`);
   });
-}
-
-/** Finds a person by id, e-mail address or name, ignoring case. */
-async function findPerson(control: Control, nameOrId: string): Promise<PersonView> {
-  const isNamed = (text: string | null) => text?.toLowerCase() === nameOrId.toLowerCase();
-  const people = await control.query({ type: 'people' });
-  const found = people.filter(({ id, email, name }) => isNamed(id) || isNamed(email) || isNamed(name));
-  const [person] = found;
-  if (person === undefined) {
-    const names = people.flatMap(({ email, name }) => [email ?? name, name]);
-    const nearest = didYouMean(nameOrId, names) || ' "sluice people list" lists them.';
-    throw new CliError(`There is no person "${nameOrId}".${nearest}`);
-  }
-  if (found.length === 1) return person;
-  throw new CliError(`Several people are called "${nameOrId}": ${found.map(({ id }) => id).join(', ')}. Use an id.`);
 }
 
 function personRow(person: PersonView): Cell[] {

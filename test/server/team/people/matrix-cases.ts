@@ -146,6 +146,7 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'token.create': () => [],
   'token.revoke': ({ token }) => [{ type: 'token.revoke', id: token }],
   'person.sign-out': ({ person }) => [{ type: 'person.sign-out', id: person }],
+  'person.revoke': ({ person }) => [{ type: 'person.revoke', id: person }],
   'session.stop': ({ session }) => [{ type: 'session.stop', id: session }],
   'session.resume': ({ session }) => [{ type: 'session.resume', id: session }],
   'group.put': ({ group }) => [

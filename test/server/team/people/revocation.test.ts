@@ -42,10 +42,11 @@ describe.runIf(hasPostgres())('of three replicas', () => {
   const secretOf = (key: string) => `sk-test-${key}`;
   const statusesOf = (who: Shown) =>
     Promise.all(all.map(async (replica) => (await team.call(replica, '/query', who, { type: 'who-am-i' })).status));
-  const modelsWith = async (key: string) =>
+  const modelsWith = (key: string) => modelsBy(secretOf(key));
+  const modelsBy = async (secret: string) =>
     Promise.all(
       team.replicas.map(async ({ baseUrl }) => {
-        const headers = { authorization: `Bearer ${secretOf(key)}` };
+        const headers = { authorization: `Bearer ${secret}` };
         return (await fetch(`${baseUrl}/models`, { headers })).status;
       }),
     );
@@ -145,6 +146,59 @@ describe.runIf(hasPostgres())('of three replicas', () => {
     expect(text).toBe('The beginning and the end');
     upstream.answer((_request, response) => json(response, {}));
     await expect(ask()).rejects.toMatchObject({ status: 401 });
+  });
+
+  test('a person whose access is revoked at one has no session, token or key at any, whatever else changes meanwhile', async () => {
+    const mia = { cookie: await team.signIn('mia') };
+    const create = (replica: number) =>
+      team.ask(replica, mia, { type: 'key.create', ...{ group: 'ours', keepSecret: false } });
+    const made = (await Promise.all([create(0), create(0)])) as { secret: string; key: { owner: string } }[];
+    const { secret: token } = (await team.ask(0, mia, {
+      type: 'token.create',
+      ...{ name: 'pipeline', scopes: ['write'] },
+    })) as { secret: string };
+    const owner = made[0]?.key.owner ?? '';
+    const statuses = () => Promise.all(made.map(({ secret }) => modelsBy(secret)));
+    await expectSoon(async () => (await statuses()).flat().every((code) => code === 200));
+    const sessions = [{ cookie: mia.cookie }, { token }];
+    const late = begun(Promise.allSettled(all.map(create)));
+    await team.ask(1, ada, { type: 'person.revoke', ...{ id: owner } });
+    await late;
+    await expectSoon(async () => (await statuses()).flat().every((code) => code === 401));
+    for (const who of sessions) expect(await statusesOf(who)).toEqual([401, 401, 401]);
+    const keys = (await team.ask(2, ada, { type: 'keys' })) as { owner: string | null }[];
+    expect(keys.filter((key) => key.owner === owner)).toEqual([]);
+  });
+
+  test('a stream that runs at another replica is ended with the access of its person if the administrator wants that', async () => {
+    const { people } = ((await team.ask(0, ada, { type: 'status' })) as { settings: { people: object } }).settings;
+    const put = (changes: object) => team.ask(0, ada, { type: 'settings.update', ...{ changes } });
+    await put({ people: { ...people, requestsOfRevokedKeys: 'end' } });
+    const mia = { cookie: await team.signIn('mia') };
+    const made = await team.ask(0, mia, { type: 'key.create', ...{ group: 'ours', keepSecret: false } });
+    const { secret, key } = made as { secret: string; key: { owner: string } };
+    await expectSoon(async () => (await modelsBy(secret)).every((code) => code === 200));
+    const running = Promise.withResolvers<ServerResponse>();
+    upstream.answer((_request, response) => {
+      eventStream(response);
+      response.write(chunk({ content: 'The beginning' }));
+      running.resolve(response);
+    });
+    const client = new OpenAI({ baseURL: team.replicas[1]?.baseUrl ?? '', apiKey: secret, maxRetries: 0 });
+    const stream = await client.chat.completions.create({ model: 'gpt-x', messages: [], stream: true });
+    const upstreamResponse = await running.promise;
+    const upstreamClosed = new Promise((resolve) => upstreamResponse.on('close', resolve));
+    const read = begun(
+      (async () => {
+        for await (const _ of stream);
+      })(),
+    );
+    await team.ask(2, ada, { type: 'person.revoke', ...{ id: key.owner, keys: 'disable' } });
+    const revokedMs = performance.now();
+    await expect(read).rejects.toThrow(`Key "${(key as unknown as { id: string }).id}" was revoked or disabled`);
+    await upstreamClosed;
+    expect(performance.now() - revokedMs).toBeLessThan(stretched(soonMs));
+    await put({ people });
   });
 
   async function expectSoon(look: () => Promise<boolean>): Promise<void> {

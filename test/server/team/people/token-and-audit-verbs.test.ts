@@ -103,3 +103,30 @@ test('an administrator lists people, and signs one out everywhere', async () => 
   expect((await team.call('/query', { cookie }, { type: 'keys' })).status).toBe(401);
   expect((await runAs(tokens.mia, 'people', 'list')).stderr).toContain('not allowed');
 });
+
+test("an administrator lists a person's keys and takes all of their access", async () => {
+  const cookie = await team.signIn('mo');
+  const { secret } = (
+    await (
+      await team.call('/execute', { cookie }, { type: 'token.create', name: 'ci', scopes: ['read', 'write'] })
+    ).json()
+  ).result;
+  for (const own of [true, false])
+    await team.call('/execute', { cookie }, { type: 'key.create', name: own ? 'mine' : 'ours', group: 'ours', own });
+  const listOf = async (token: string, owner: string) => {
+    const { stdout, stderr } = await runAs(token, 'key', 'list', '--owner', owner, '--json');
+    return stderr || JSON.parse(stdout).map(({ name }: { name: string }) => name);
+  };
+  expect(await listOf(secret, 'me')).toEqual(['mine']);
+  expect(await listOf(tokens.ada, 'mo@acme.example')).toEqual(['mine']);
+  expect(await listOf(tokens.ada, 'me')).toEqual([]);
+  expect(await listOf(tokens.mia, 'mo@acme.example')).toContain('not allowed');
+  expect((await runAs(tokens.mia, 'people', 'revoke', 'mo@acme.example', '--yes')).stderr).toContain('not allowed');
+  const disabled = await runAs(tokens.ada, 'people', 'revoke', 'mo@acme.example', '--disable', '--yes');
+  expect(disabled.stdout).toContain('mo of Acme is signed out everywhere, and 1 key is disabled.');
+  const revoked = await runAs(tokens.ada, 'people', 'revoke', 'mo@acme.example', '--yes');
+  expect(revoked.stdout).toContain('mo of Acme is signed out everywhere, and 1 key is revoked.');
+  expect(await listOf(tokens.ada, 'mo@acme.example')).toEqual([]);
+  expect((await runAs(secret, 'key', 'list')).code).not.toBe(0);
+  expect((await runAs(tokens.ada, 'audit', '-n', '1')).stdout).toMatch(/person\.revoke +prs_[0-9a-f]{24} +removed/);
+});
