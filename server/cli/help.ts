@@ -56,6 +56,7 @@ const groups: Record<string, Record<string, string>> = {
     token: 'manage API tokens for pipelines',
     audit: 'show who has changed what',
     migrate: 'copy a data folder into a PostgreSQL database',
+    passphrase: 'change the passphrase of stored secrets',
   },
 };
 

@@ -26,6 +26,7 @@ import { addLogVerb, logExamples } from './log.ts';
 import { addMigrate, migrateExamples } from './migrate.ts';
 import { createOutput } from './output.ts';
 import { endWithOutput, wholeOutput } from './output-file.ts';
+import { addPassphraseVerbs, passphraseExamples } from './passphrase.ts';
 import { parsePort } from './port-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderVerbs, providerExamples } from './provider.ts';
@@ -144,6 +145,7 @@ export function createProgram(terminal: Terminal, team?: TeamCommands, loadTeam:
   addTeamPresetVerbs(program, verbs);
   addApplyVerb(program, verbs);
   addMigrate(program, terminal);
+  addPassphraseVerbs(program, terminal);
   team?.addVerbs({ program, verbs, terminal });
   addConnectVerb(program, verbs);
   addWindowVerb(program, verbs);
@@ -164,6 +166,7 @@ export function examplesOf(team?: TeamCommands): Examples {
     ...cassetteExportExamples,
     ...serviceExamples,
     ...migrateExamples,
+    ...passphraseExamples,
     ...cassetteUseExamples,
     ...envExamples,
     ...keyExamples,

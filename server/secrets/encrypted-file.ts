@@ -87,6 +87,32 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
   };
 }
 
+/**
+ * Encrypts the file with another passphrase, in one write; nothing may use it meanwhile. Rejects with a GatewayError if
+ * the former one does not open it.
+ */
+export async function changeFilePassphrase(
+  dataDir: string,
+  former: string | undefined,
+  next: string,
+): Promise<{ secrets: number; isChanged: boolean }> {
+  const [path, keyFile] = [join(dataDir, encryptedFileName), join(dataDir, keyFileName)];
+  if ((await fingerprintOf(path)) === undefined) {
+    throw new GatewayError('not_found', `There is no ${path}, so no secrets are encrypted with a passphrase here.`);
+  }
+  const file = await readEncrypted(path);
+  const keyBy = (passphrase: string | undefined) =>
+    keyForFile(file.key, { path, keyFile, passphrase, known: undefined });
+  if (file.key.from === 'passphrase') {
+    const opened = tryDecrypt(file, await keyBy(next));
+    if (opened) return { secrets: opened.size, isChanged: false };
+  }
+  const secrets = decryptFile(path, file, await keyBy(former));
+  await writeFile(path, JSON.stringify(encrypt(JSON.stringify([...secrets]), await createFileKey(keyFile, next))));
+  await rm(keyFile, { force: true });
+  return { secrets: secrets.size, isChanged: true };
+}
+
 function describe(path: string, keyFile: string, passphrase: string | undefined): string {
   return passphrase === undefined
     ? `Credentials are kept in the encrypted file ${path}. Its key is in ${keyFile}, so anyone who can read both files can read them; set SLUICE_PASSPHRASE to use a passphrase instead.`
@@ -116,15 +142,22 @@ async function readEncrypted(path: string): Promise<EncryptedSecrets> {
 }
 
 function decryptFile(path: string, file: EncryptedSecrets, key: FileKey): Secrets {
+  const secrets = tryDecrypt(file, key);
+  if (secrets) return secrets;
+  if (key.source.from === 'key-file') throw damaged(path);
+  throw new GatewayError(
+    'internal',
+    `${path} does not open with this SLUICE_PASSPHRASE: the passphrase is wrong or the file is damaged. Nothing was changed. Give the right passphrase, or move the file away and enter the credentials again.`,
+  );
+}
+
+/** Null if the key does not open it. */
+function tryDecrypt(file: EncryptedSecrets, key: FileKey): Secrets | null {
   try {
     const entries: unknown = JSON.parse(decrypt(file, key));
     return new Map(z.array(z.tuple([z.string(), z.string()])).parse(entries));
   } catch {
-    if (key.source.from === 'key-file') throw damaged(path);
-    throw new GatewayError(
-      'internal',
-      `${path} does not open with this SLUICE_PASSPHRASE: the passphrase is wrong or the file is damaged. Nothing was changed. Give the right passphrase, or move the file away and enter the credentials again.`,
-    );
+    return null;
   }
 }
 

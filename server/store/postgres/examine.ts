@@ -76,5 +76,12 @@ async function examineTables(postgres: Postgres): Promise<{ state: string; ok: b
   }
   const alive = await postgres.ask(replicasSql);
   const running = number(alive.rows[0]?.replicas);
-  return { state: `schema ${version}, ${running} ${running === 1 ? 'replica' : 'replicas'} running`, ok: true };
+  const key = await postgres.ask('SELECT former IS NOT NULL AS is_changing FROM secret_key');
+  const change = key.rows[0]?.is_changing
+    ? ', the change of the passphrase is to be ended by: sluice passphrase finish'
+    : '';
+  return {
+    state: `schema ${version}, ${running} ${running === 1 ? 'replica' : 'replicas'} running${change}`,
+    ok: true,
+  };
 }

@@ -15,7 +15,7 @@ import type { StoreOptions } from '../store.ts';
 import type { Compared } from './import-compare.ts';
 import { importFiles } from './import-sqlite.ts';
 import { openSharedStore, type SharedStore } from './open-shared.ts';
-import type { OutsideKey } from './secret-store.ts';
+import type { OutsideKey } from './outside-key.ts';
 
 interface Options {
   /** Already locked by the caller. */

@@ -117,4 +117,11 @@ export const postgresMigrations: readonly Migration[] = [
         ) FROM captures;
     `,
   },
+  {
+    name: 'changes of the sealing key',
+    sql: `
+      -- While the key that seals secrets is changed: the new one, sealed with the former. See outside-key.ts.
+      ALTER TABLE secret_key ADD COLUMN former json;
+    `,
+  },
 ];

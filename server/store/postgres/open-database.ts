@@ -2,7 +2,7 @@
  * Opens a PostgreSQL database and migrates it to this version. Imported only if a database is configured, because the
  * driver costs time and memory.
  */
-import { type Address, readAddress } from './address.ts';
+import { type Address, readAddress, resolveAddress } from './address.ts';
 import { migratePostgres } from './migrate.ts';
 import { Notices } from './notices.ts';
 import { Postgres, type PostgresOptions } from './postgres.ts';
@@ -24,6 +24,22 @@ export interface OpenDatabase {
   readonly notices: Notices;
   /** Must be called after everything that uses the database is closed. */
   close(): Promise<void>;
+}
+
+/** A few statements on the tables of this version. Rejects with a GatewayError that says what to do if it fails. */
+export async function withDatabase<T>(
+  { address: given, env, log }: Pick<Options, 'log'> & { address: string; env: Parameters<typeof resolveAddress>[1] },
+  work: (postgres: Postgres) => Promise<T>,
+): Promise<T> {
+  const url = await resolveAddress(given, env);
+  const database = await openPostgresDatabase({ url, log });
+  try {
+    return await work(database.postgres);
+  } catch (error) {
+    throw startProblem(error, readAddress(url));
+  } finally {
+    await database.close();
+  }
 }
 
 /** Rejects with a GatewayError that says what to do if the database cannot be used. */

@@ -12,9 +12,10 @@ import { type Address, followAddress, readAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
 import { openPostgresDatabase } from './open-database.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
+import type { OutsideKey } from './outside-key.ts';
 import { createPostgresPeopleStore } from './people-store.ts';
 import type { Postgres } from './postgres.ts';
-import { type OutsideKey, openSealedSecrets } from './secret-store.ts';
+import { openSealedSecrets } from './secret-store.ts';
 import { mayPass, startProblem } from './start-problem.ts';
 
 interface Options {
@@ -93,7 +94,7 @@ async function openNow({ address: givenAddress, env, key, log, notice }: Options
   try {
     const config = await opening(() => openPostgresConfig({ postgres, notices, log }));
     // Reports a wrong key at the start instead of at the first use of a secret.
-    const secrets = await opening(() => openSealedSecrets(postgres, key));
+    const secrets = await opening(() => openSealedSecrets(postgres, key, notices));
     return {
       address,
       postgres,

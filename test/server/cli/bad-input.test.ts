@@ -131,6 +131,8 @@ const refusals: Record<string, readonly Refused[]> = {
     wrong('--from mysql --to postgres://db.example/x', 'It is one of sqlite'),
     failed('--from sqlite --to db.example', 'The address of the database cannot be used'),
   ],
+  'passphrase change': [wrong('', 'Set SLUICE_NEW_PASSPHRASE or SLUICE_NEW_KEY_FILE')],
+  'passphrase finish': [wrong('', 'set SLUICE_STORE')],
   apply: [wrong('', 'The option --file'), failed('-f /nowhere/x.json', 'there is no such file')],
   login: [failed('gateway', '"gateway" is no address of a gateway')],
   logout: [failed('https://gateway.example', 'You are not signed in to https://gateway.example')],

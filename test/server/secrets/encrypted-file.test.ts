@@ -2,7 +2,12 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { encryptedFileName, keyFileName, openEncryptedFile } from '../../../server/secrets/encrypted-file.ts';
+import {
+  changeFilePassphrase,
+  encryptedFileName,
+  keyFileName,
+  openEncryptedFile,
+} from '../../../server/secrets/encrypted-file.ts';
 
 const planted = 'planted-secret-4711';
 let dataDir: string;
@@ -182,6 +187,23 @@ describe('a store with a passphrase', () => {
       file.key = { ...(file.key as object), cost: 2 ** 30 };
     }, 'right');
     expect(raised).toContain('is damaged');
+  });
+
+  test.each([
+    ['from a passphrase', 'a phrase'],
+    ['from a key file', undefined],
+  ])('changes to another passphrase as a whole, %s', async (_from, former) => {
+    const store = await openEncryptedFile(dataDir, former);
+    await store.set('provider/main/c1', planted);
+    if (former !== undefined) {
+      const wrong = await messageOf(changeFilePassphrase(dataDir, 'another', 'a new phrase'));
+      expect(wrong).toContain('does not open with this SLUICE_PASSPHRASE');
+    }
+    expect(await changeFilePassphrase(dataDir, former, 'a new phrase')).toEqual({ secrets: 1, isChanged: true });
+    expect(await changeFilePassphrase(dataDir, former, 'a new phrase')).toEqual({ secrets: 1, isChanged: false });
+    expect(await readdir(dataDir)).toEqual([encryptedFileName]);
+    expect(await (await openEncryptedFile(dataDir, 'a new phrase')).get('provider/main/c1')).toBe(planted);
+    if (former !== undefined) await messageOf(openEncryptedFile(dataDir, former));
   });
 
   test('takes the place of a key file', async () => {
