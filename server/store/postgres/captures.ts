@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence } from '../../contract/capture.ts';
 import type { RequestView } from '../../contract/request-views.ts';
-import { number, text } from '../rules/columns.ts';
-import { bodiesToStore, type Capture, sizeOf, toCapture, withoutBodies } from '../sqlite/capture-rows.ts';
+import { number } from '../rules/columns.ts';
+import { absenceOf, bodiesToStore, type Capture, sizeOf, toCapture, withoutBodies } from '../sqlite/capture-rows.ts';
 import type { KeptCapture } from '../sqlite/queries.ts';
 import { indexedText } from '../sqlite/text-index.ts';
 import { vectorOf } from './matched-words.ts';
@@ -42,7 +42,7 @@ export async function writeCaptures(queries: Queries, captures: readonly Capture
 export async function readCapture(postgres: Postgres, request: RequestView): Promise<KeptCapture> {
   const { rows } = await postgres.ask('SELECT * FROM captures WHERE id = $1 LIMIT 1', request.id);
   const [row] = rows;
-  if (!row) return { capture: null, absence: await absenceOf(postgres, request) };
+  if (!row) return { capture: null, absence: await absenceIn(postgres, request) };
   const attempts = await postgres.ask(
     'SELECT * FROM captured_attempts WHERE day = $1 AND id = $2',
     number(row.day),
@@ -51,22 +51,13 @@ export async function readCapture(postgres: Postgres, request: RequestView): Pro
   return { capture: toCapture(row, attempts.rows), absence: null };
 }
 
-async function absenceOf(
-  postgres: Postgres,
-  { id, startedAt, outcome, capability }: RequestView,
-): Promise<CaptureAbsence> {
-  if (outcome === null) return 'running';
-  if (capability === 'realtime') return 'session';
+async function absenceIn(postgres: Postgres, request: RequestView): Promise<CaptureAbsence> {
   const { rows } = await postgres.ask(
     `SELECT captured, (SELECT min(captured_at) FROM captures) AS oldest_at FROM requests
      WHERE ${orMoved('day BETWEEN floor($1::float8 / 86400000)::integer - 1 AND floor($1::float8 / 86400000)::integer + 1')}
        AND id = $2`,
-    startedAt,
-    id,
+    request.startedAt,
+    request.id,
   );
-  const captured = text(rows[0]?.captured);
-  if (captured === null) return outcome === 'interrupted' ? 'lost' : 'unknown';
-  if (captured === '0') return 'off';
-  const oldestAt = number(rows[0]?.oldest_at);
-  return oldestAt === null || startedAt <= oldestAt ? 'expired' : 'lost';
+  return absenceOf(request, { captured: rows[0]?.captured ?? null, oldestAt: number(rows[0]?.oldest_at) });
 }

@@ -4,11 +4,12 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
-import { number, type Row, text } from '../rules/columns.ts';
-import { readAccess, readEntry, readPerson } from '../sqlite/people-rows.ts';
+import { type Row, text } from '../rules/columns.ts';
+import type { Sql } from '../rules/condition-sql.ts';
+import { allPeople, auditPage, readAccess, readAuditPage, readPerson, tokensOf } from '../sqlite/people-rows.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
-import type { Parameter, Postgres } from './postgres.ts';
+import { type Parameter, type Postgres, readRows } from './postgres.ts';
 import { withTimeout } from './within.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -18,17 +19,12 @@ const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, create
   VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, address, action, target, changes)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
-const tokensSql = `SELECT * FROM accesses WHERE scopes IS NOT NULL AND ($1::text IS NULL OR person_id = $1)
-  ORDER BY created_at DESC`;
 
 const findSql = (condition: string) =>
   `SELECT accesses.*, issuer, subject, email, claimed, signed_in_at, people.name AS person_name
    FROM accesses JOIN people ON people.id = person_id WHERE ${condition}`;
 const endSql = (condition: string) =>
   `WITH ended AS (DELETE FROM accesses WHERE ${condition} RETURNING id) SELECT pg_notify('${channel}', 'people') FROM ended`;
-
-const auditSql = (condition: string) =>
-  `SELECT * FROM audit WHERE ($1::bigint IS NULL OR seq < $1) ${condition} ORDER BY seq DESC LIMIT $2`;
 
 const toFound = (row: Row) => ({
   access: readAccess(row),
@@ -38,6 +34,7 @@ const toFound = (row: Row) => ({
 /** Closing the store leaves the database open. */
 export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notices: Pick<Notices, 'on'>): PeopleStore {
   const ask = (sql: string, ...values: Parameter[]) => explained(() => postgres.ask(sql, ...values), unavailable);
+  const read = (rows: Sql) => explained(() => readRows(postgres, rows), unavailable);
   /** Every call of the control plane waits for this query. */
   const find = async (condition: string, value: Parameter) =>
     (await explained(() => withTimeout(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
@@ -45,14 +42,14 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
     async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
       await ask(keepSql, id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
     },
-    listPeople: async () => (await ask('SELECT * FROM people ORDER BY name, id')).rows.map(readPerson),
+    listPeople: async () => (await read(allPeople)).map(readPerson),
     async open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
       await ask(openSql, hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
     },
     find: async (hash) => (await find('hash = $1', hash))[0] ?? null,
     findByIds: (ids) => find('accesses.id = ANY($1)', ids),
     onEnded: (listener) => notices.on('people', listener),
-    listTokens: async (personId) => (await ask(tokensSql, personId)).rows.map(readAccess),
+    listTokens: async (personId) => (await read(tokensOf(personId))).map(readAccess),
     async end(ended) {
       const remove = async (condition: string, ...values: Parameter[]) =>
         (await ask(endSql(condition), ...values)).count;
@@ -62,13 +59,7 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
     async note({ at, personId, personName, tokenId, address, action, target, changes }) {
       await ask(noteSql, at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
     },
-    async readAudit({ before, limit, personId }) {
-      const rows =
-        personId === undefined
-          ? (await ask(auditSql(''), before, limit)).rows
-          : (await ask(auditSql('AND person_id IS NOT DISTINCT FROM $3'), before, limit, personId)).rows;
-      return { entries: rows.map(readEntry), next: rows.length < limit ? null : number(rows.at(-1)?.seq) };
-    },
+    readAudit: async (question) => readAuditPage(await read(auditPage(question)), question),
     async sweep({ nowMs, auditSinceMs }) {
       await ask('DELETE FROM accesses WHERE expires_at <= $1', nowMs);
       await ask('DELETE FROM audit WHERE at < $1', auditSinceMs);

@@ -12,6 +12,8 @@ export interface SqlNotation {
   /** A list as a parameter, and the condition that the expression is among it. */
   list(values: readonly (string | number)[]): SqlParameter;
   isAmong(expression: string, placeholder: string): string;
+  /** The condition that a text begins with another one, which has no special characters. */
+  startsWith(expression: string, placeholder: string): string;
   /** A table that is read by this index, where the planner has to be told. */
   indexed(table: string, index: string): string;
   /** A member of the attempt `attempt`, such as `usage.images`, as text. */
@@ -45,6 +47,8 @@ export const literal = (number: number) => raw(String(number));
 
 /** The expression is one of the values. */
 export function isAmong(expression: string, values: readonly (string | number)[]): Sql {
+  const [first, ...others] = values;
+  if (first !== undefined && others.length === 0) return sql`${raw(expression)} = ${first}`;
   return ({ notation, value }) => notation.isAmong(expression, value(notation.list(values)));
 }
 
@@ -83,6 +87,7 @@ export const sqliteNotation: SqlNotation = {
   placeholder: () => '?',
   list: (values) => JSON.stringify(values),
   isAmong: (expression, placeholder) => `${expression} IN (SELECT value FROM json_each(${placeholder}))`,
+  startsWith: (expression, placeholder) => `${expression} GLOB ${placeholder} || '*'`,
   indexed: (table, index) => `${table} INDEXED BY ${index}`,
   attemptMember: (member) => `attempt.value ->> '$.${member}'`,
   attempts: 'json_each(attempts) AS attempt',
@@ -99,6 +104,7 @@ export const postgresNotation: SqlNotation = {
   placeholder: (position) => `$${position}`,
   list: (values) => values,
   isAmong: (expression, placeholder) => `${expression} = ANY(${placeholder})`,
+  startsWith: (expression, placeholder) => `starts_with(${expression}, ${placeholder})`,
   indexed: (table) => table,
   attemptMember: (member) => `attempt #>> '{${member.replaceAll('.', ',')}}'`,
   attempts: `json_array_elements(${readableAttempts}) AS attempt`,

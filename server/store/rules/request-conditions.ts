@@ -249,8 +249,5 @@ export function idFound(search: string): (AskedCondition & { times: { sinceMs: n
   const times = timesOfId(search);
   if (!times) return null;
   const near = { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs };
-  return {
-    condition: sql`substr(id, 1, ${raw(String(search.length))}) = ${search.toLowerCase()}`,
-    times: near,
-  };
+  return { condition: ({ notation, value }) => notation.startsWith('id', value(search.toLowerCase())), times: near };
 }

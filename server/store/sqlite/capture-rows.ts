@@ -1,5 +1,6 @@
 /** Converts captured exchanges to rows and back. Bodies are blobs; everything else is JSON in the column `about`. */
 import type {
+  CaptureAbsence,
   CapturedAttempt,
   CapturedExchange,
   CapturedMessage,
@@ -7,7 +8,8 @@ import type {
   CapturedResponse,
   HeaderList,
 } from '../../contract/capture.ts';
-import { bytes, json, number, type Row } from '../rules/columns.ts';
+import type { RequestView } from '../../contract/request-views.ts';
+import { bytes, json, number, type Row, type SqlValue } from '../rules/columns.ts';
 import type { Database } from './database.ts';
 
 export interface Capture {
@@ -61,6 +63,19 @@ export function readCapture(database: Database, id: string): CapturedExchange<Ui
   const row = database.prepare('SELECT * FROM captures WHERE id = ?').get(id);
   if (row === undefined) return null;
   return toCapture(row, database.prepare('SELECT * FROM captured_attempts WHERE capture_seq = ?').all(number(row.seq)));
+}
+
+/** Why there is no capture of a request. `captured`: of its row, 0 or the cause; `oldestAt`: of all captures that are left. */
+export function absenceOf(
+  { startedAt, outcome, capability }: Pick<RequestView, 'startedAt' | 'outcome' | 'capability'>,
+  { captured, oldestAt }: { captured: SqlValue; oldestAt: number | null },
+): CaptureAbsence {
+  if (outcome === null) return 'running';
+  if (capability === 'realtime') return 'session';
+  if (captured === null) return outcome === 'interrupted' ? 'lost' : 'unknown';
+  if (String(captured) === '0') return 'off';
+  // Captures are deleted from the oldest on.
+  return oldestAt === null || startedAt <= oldestAt ? 'expired' : 'lost';
 }
 
 /** Converts a row of `captures` and its rows of `captured_attempts`. */

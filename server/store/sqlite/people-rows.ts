@@ -1,28 +1,30 @@
-/** SQLite tables about people, in a separate file, which exists only where people sign in. */
+/** Reads of people, their sessions and tokens, and the audit list: for both databases. */
 import type { AuditEntry } from '../../contract/people-views.ts';
-import type { Access, StoredPerson } from '../ports/people-store.ts';
+import type { Access, AuditPage, AuditQuery, StoredPerson } from '../ports/people-store.ts';
 import { json, number, type Row, text } from '../rules/columns.ts';
+import { allOf, literal, raw, type Sql, sql } from '../rules/condition-sql.ts';
 
-/** Migrations of `people.sqlite`. Lists are JSON. */
-export const peopleMigrations: readonly string[] = [
-  `
-  CREATE TABLE people (
-    id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT,
-    claimed TEXT NOT NULL, signed_in_at REAL NOT NULL
-  ) WITHOUT ROWID;
-  CREATE TABLE accesses (
-    hash TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, person_id TEXT NOT NULL, scopes TEXT, name TEXT,
-    created_at REAL NOT NULL, expires_at REAL NOT NULL
-  ) WITHOUT ROWID;
-  CREATE INDEX accesses_of_person ON accesses (person_id, created_at);
-  CREATE INDEX accesses_by_end ON accesses (expires_at);
-  CREATE TABLE audit (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, person_id TEXT, person_name TEXT, token_id TEXT, address TEXT,
-    action TEXT NOT NULL, target TEXT, changes TEXT NOT NULL
-  );
-  CREATE INDEX audit_by_time ON audit (at);
-  `,
-];
+export const allPeople = raw('SELECT * FROM people ORDER BY name, id');
+
+/** API tokens, newest first; null: everyone's. */
+export function tokensOf(personId: string | null): Sql {
+  const ofPerson = personId === null ? [] : [sql`person_id = ${personId}`];
+  return sql`SELECT * FROM accesses WHERE ${allOf([raw('scopes IS NOT NULL'), ...ofPerson])} ORDER BY created_at DESC`;
+}
+
+/** Newest first. */
+export function auditPage({ before, limit, personId }: AuditQuery): Sql {
+  const ofPerson = personId === null ? raw('person_id IS NULL') : sql`person_id = ${personId ?? ''}`;
+  const conditions = [
+    ...(before === null ? [] : [sql`seq < ${before}`]),
+    ...(personId === undefined ? [] : [ofPerson]),
+  ];
+  return sql`SELECT * FROM audit WHERE ${allOf(conditions)} ORDER BY seq DESC LIMIT ${literal(limit)}`;
+}
+
+export function readAuditPage(rows: readonly Row[], { limit }: AuditQuery): AuditPage {
+  return { entries: rows.map(readEntry), next: rows.length < limit ? null : number(rows.at(-1)?.seq) };
+}
 
 export function readPerson(row: Row): StoredPerson {
   return {
@@ -48,7 +50,7 @@ export function readAccess(row: Row): Access {
   };
 }
 
-export function readEntry(row: Row): AuditEntry {
+function readEntry(row: Row): AuditEntry {
   return {
     seq: number(row.seq) ?? 0,
     at: number(row.at) ?? 0,

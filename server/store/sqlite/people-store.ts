@@ -1,7 +1,29 @@
+/** People in SQLite, in a file of its own, which exists only where people sign in. */
 import type { PeopleStore } from '../ports/people-store.ts';
-import { number, type Row } from '../rules/columns.ts';
-import { openSqliteDatabase } from './database.ts';
-import { peopleMigrations, readAccess, readEntry, readPerson } from './people-rows.ts';
+import type { Row } from '../rules/columns.ts';
+import { openSqliteDatabase, Reads } from './database.ts';
+import { allPeople, auditPage, readAccess, readAuditPage, readPerson, tokensOf } from './people-rows.ts';
+
+/** Migrations of `people.sqlite`. Lists are JSON. */
+const peopleMigrations: readonly string[] = [
+  `
+  CREATE TABLE people (
+    id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT,
+    claimed TEXT NOT NULL, signed_in_at REAL NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE accesses (
+    hash TEXT PRIMARY KEY, id TEXT NOT NULL UNIQUE, person_id TEXT NOT NULL, scopes TEXT, name TEXT,
+    created_at REAL NOT NULL, expires_at REAL NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX accesses_of_person ON accesses (person_id, created_at);
+  CREATE INDEX accesses_by_end ON accesses (expires_at);
+  CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, person_id TEXT, person_name TEXT, token_id TEXT, address TEXT,
+    action TEXT NOT NULL, target TEXT, changes TEXT NOT NULL
+  );
+  CREATE INDEX audit_by_time ON audit (at);
+  `,
+];
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
@@ -13,23 +35,17 @@ const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, addres
 /** `file`: `people.sqlite` of the data folder, or `:memory:`. */
 export function openPeopleStore(file: string): PeopleStore {
   const database = openSqliteDatabase(file, peopleMigrations);
+  const reads = new Reads(database);
   const statements = {
     keep: database.prepare(keepSql),
-    people: database.prepare('SELECT * FROM people ORDER BY name, id'),
     person: database.prepare('SELECT * FROM people WHERE id = ?'),
     open: database.prepare(openSql),
     find: database.prepare('SELECT * FROM accesses WHERE hash = ?'),
     findById: database.prepare('SELECT * FROM accesses WHERE id = ?'),
-    tokens: database.prepare('SELECT * FROM accesses WHERE scopes IS NOT NULL ORDER BY created_at DESC'),
-    tokensOf: database.prepare(
-      'SELECT * FROM accesses WHERE person_id = ? AND scopes IS NOT NULL ORDER BY created_at DESC',
-    ),
     end: database.prepare('DELETE FROM accesses WHERE id = ?'),
     endAll: database.prepare('DELETE FROM accesses WHERE person_id = ?'),
     endBrowsers: database.prepare('DELETE FROM accesses WHERE scopes IS NULL'),
     note: database.prepare(noteSql),
-    audit: database.prepare('SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?'),
-    auditOf: database.prepare('SELECT * FROM audit WHERE seq < ? AND person_id IS ? ORDER BY seq DESC LIMIT ?'),
     sweep: database.prepare('DELETE FROM accesses WHERE expires_at <= ?'),
     sweepAudit: database.prepare('DELETE FROM audit WHERE at < ?'),
   };
@@ -41,14 +57,13 @@ export function openPeopleStore(file: string): PeopleStore {
     keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
       statements.keep.run(id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
     },
-    listPeople: () => statements.people.all().map(readPerson),
+    listPeople: () => reads.all(allPeople).map(readPerson),
     open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
       statements.open.run(hash, id, personId, scopes && JSON.stringify(scopes), name, createdAt, expiresAt);
     },
     find: (hash) => withPerson(statements.find.get(hash)),
     findByIds: (ids) => ids.flatMap((id) => withPerson(statements.findById.get(id)) ?? []),
-    listTokens: (personId) =>
-      (personId === null ? statements.tokens.all() : statements.tokensOf.all(personId)).map(readAccess),
+    listTokens: (personId) => reads.all(tokensOf(personId)).map(readAccess),
     end(ended) {
       if ('id' in ended) return statements.end.run(ended.id).changes;
       if ('personId' in ended) return statements.endAll.run(ended.personId).changes;
@@ -57,12 +72,7 @@ export function openPeopleStore(file: string): PeopleStore {
     note({ at, personId, personName, tokenId, address, action, target, changes }) {
       statements.note.run(at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
     },
-    readAudit({ before, limit, personId }) {
-      const end = before ?? Number.MAX_SAFE_INTEGER;
-      const rows =
-        personId === undefined ? statements.audit.all(end, limit) : statements.auditOf.all(end, personId, limit);
-      return { entries: rows.map(readEntry), next: rows.length < limit ? null : number(rows.at(-1)?.seq ?? null) };
-    },
+    readAudit: (question) => readAuditPage(reads.all(auditPage(question)), question),
     sweep({ nowMs, auditSinceMs }) {
       statements.sweep.run(nowMs);
       statements.sweepAudit.run(auditSinceMs);

@@ -28,7 +28,7 @@ import {
 import type { SessionFilter, SessionPage, SessionReading } from '../rules/session-queries.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
-import { readCapture } from './capture-rows.ts';
+import { absenceOf, readCapture } from './capture-rows.ts';
 import { RecentClientModels } from './client-models.ts';
 import type { Database } from './database.ts';
 import { countRequests, findRequests, findUnpriced, sortRequests } from './find-requests.ts';
@@ -125,20 +125,15 @@ export function createLedgerQueries(database: Database, index = createTextIndex(
     },
     async readCapture(request) {
       const capture = readCapture(database, request.id);
-      return { capture, absence: capture ? null : absenceOf(database, request) };
+      return { capture, absence: capture ? null : absenceIn(database, request) };
     },
   };
 }
 
-function absenceOf(database: Database, { seq, startedAt, outcome, capability }: RequestView): CaptureAbsence {
-  if (outcome === null) return 'running';
-  if (capability === 'realtime') return 'session';
-  const captured = database.prepare('SELECT captured FROM requests WHERE seq = ?').get(seq)?.captured ?? null;
-  if (captured === null) return outcome === 'interrupted' ? 'lost' : 'unknown';
-  if (captured === 0) return 'off';
-  // Captures are deleted from the oldest on.
-  const oldestAt = number(database.prepare('SELECT captured_at FROM captures ORDER BY seq LIMIT 1').get()?.captured_at);
-  return oldestAt === null || startedAt <= oldestAt ? 'expired' : 'lost';
+function absenceIn(database: Database, request: RequestView): CaptureAbsence {
+  const row = database.prepare('SELECT captured FROM requests WHERE seq = ?').get(request.seq);
+  const oldest = database.prepare('SELECT captured_at FROM captures ORDER BY seq LIMIT 1').get();
+  return absenceOf(request, { captured: row?.captured ?? null, oldestAt: number(oldest?.captured_at) });
 }
 
 /** An id contains the time of its request; the row may have been inserted a little earlier or later. */
