@@ -53,13 +53,13 @@ export function Panel({ store }: { store: PanelStore }) {
             canChange={panel.canChange}
             query={store.query}
             onBack={() => setOpenClient(null)}
-            onChoose={async (choice) => {
-              if (await choose(choice)) setOpenClient(null);
+            onChoose={async (choosing, chosen) => {
+              if (await choose(choosing, chosen)) setOpenClient(null);
             }}
           />
         )}
       </main>
-      {switched && <Switched choice={switched} canChange={panel.canChange} onUndo={undo} />}
+      {switched && <Switched switched={switched} canChange={panel.canChange} onUndo={undo} />}
       <Footer view={view} run={panel.run} canChange={panel.canChange} />
     </div>
   );

@@ -8,13 +8,13 @@ import { usePanelWords } from './panel-words.tsx';
 import rows from './Rows.module.css';
 import { nameOfClient, nameOfSharing } from './Rows.tsx';
 import classes from './SwitchView.module.css';
-import { type Choice, type Choosing, choicesOf, found } from './switch-target.ts';
+import { type Choice, type Choosing, type Chosen, choicesOf, found } from './switch-target.ts';
 
 interface SwitchViewProps {
   client: PanelClient;
   canChange: boolean;
   query: ControlApi['query'];
-  onChoose(chosen: { choosing: Choosing; choice: Choice }): void;
+  onChoose(choosing: Choosing, chosen: Chosen): void;
   onBack(): void;
 }
 
@@ -64,23 +64,39 @@ function Choices({ model, client, canChange, query, onChoose }: ChoicesProps) {
   const searchId = useId();
   const [text, setText] = useState('');
   const { choosing, problem } = useChoosing(model.model, client.keyId, query);
-  const { lock, target, sharedWith } = model;
+  const { lock, target } = model;
+  const [isOnlyForKey, setOnlyForKey] = useState(model.isOwn);
+  const key = client.keyId !== null && client.keyName !== null ? { id: client.keyId, name: client.keyName } : null;
   const choices = choosing ? choicesOf(choosing) : [];
   const matches = found(choices, text);
   const isCurrent = ({ provider, model: upstream }: Choice) =>
     provider === target?.provider && upstream === target.model;
   return (
     <>
-      <div className={classes.about}>
-        <strong>{model.model}</strong>{' '}
-        {sharedWith.length > 0 ? texts.sharedWith(formats.list(sharedWith.map(nameOfSharing))) : texts.sharedWithNone}
-        {!model.isAlias && !lock && ` ${texts.becomesAlias}`}
-        {lock && (
-          <span className={classes.lock}>
-            <IconLock size={13} aria-hidden /> {texts.lockedBy(lock.by)}
-          </span>
-        )}
-      </div>
+      <About model={model} isOnlyForKey={isOnlyForKey} />
+      {key && !lock && (model.isOwn || client.hasOwnKey) && (
+        <div className={classes.models}>
+          {model.isOwn ? (
+            <button
+              type="button"
+              className={classes.model}
+              disabled={!canChange || !choosing}
+              onClick={() => choosing && onChoose(choosing, { choice: null, onlyKey: key })}
+            >
+              {texts.asForAllKeys}
+            </button>
+          ) : (
+            <button
+              type="button"
+              className={classes.model}
+              aria-pressed={isOnlyForKey}
+              onClick={() => setOnlyForKey(!isOnlyForKey)}
+            >
+              {texts.onlyForKey}
+            </button>
+          )}
+        </div>
+      )}
       {problem && <Problem text={describeProblem(problem, messages)} />}
       {choices.length > 5 && (
         <input
@@ -101,7 +117,9 @@ function Choices({ model, client, canChange, query, onChoose }: ChoicesProps) {
               className={`${rows.main} ${classes.choice}`}
               aria-current={isCurrent(choice) || undefined}
               disabled={!canChange || lock !== null}
-              onClick={() => choosing && !isCurrent(choice) && onChoose({ choosing, choice })}
+              onClick={() =>
+                choosing && !isCurrent(choice) && onChoose(choosing, { choice, onlyKey: isOnlyForKey ? key : null })
+              }
             >
               <span className={rows.cut}>{choice.model}</span>
               <span className={rows.small}>{choice.providerName}</span>
@@ -118,6 +136,30 @@ function Choices({ model, client, canChange, query, onChoose }: ChoicesProps) {
   );
 }
 
+/** Whom a choice concerns. */
+function About({ model: { model, isAlias, isOwn, lock, sharedWith }, isOnlyForKey }: AboutProps) {
+  const { messages, formats } = usePanelWords();
+  const texts = messages.panel;
+  const shared =
+    sharedWith.length > 0 ? texts.sharedWith(formats.list(sharedWith.map(nameOfSharing))) : texts.sharedWithNone;
+  return (
+    <div className={classes.about}>
+      <strong>{model}</strong> {isOwn ? texts.isOnlyForKey : shared}
+      {!isAlias && !isOnlyForKey && !lock && ` ${texts.becomesAlias}`}
+      {lock && (
+        <span className={classes.lock}>
+          <IconLock size={13} aria-hidden /> {texts.lockedBy(lock.by)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface AboutProps {
+  model: PanelModel;
+  isOnlyForKey: boolean;
+}
+
 function useChoosing(name: string, keyId: string | null, query: ControlApi['query']) {
   const [choosing, setChoosing] = useState<Choosing | null>(null);
   const [problem, setProblem] = useState<ControlError | null>(null);
@@ -128,10 +170,12 @@ function useChoosing(name: string, keyId: string | null, query: ControlApi['quer
       query<'route'>({ type: 'route', key, model: name }),
       query<'models'>({ type: 'models', key }),
       query<'aliases'>({ type: 'aliases' }),
+      query<'find-keys'>({ type: 'find-keys', ids: [key] }),
     ]).then(
-      ([route, models, aliases]) => {
+      ([route, models, aliases, { found: keys }]) => {
         const alias = aliases.find((each) => each.name === name) ?? null;
-        if (isCurrent) setChoosing({ name, alias, route, models });
+        const own = keys[0]?.aliases.find((each) => each.name === name) ?? null;
+        if (isCurrent) setChoosing({ name, alias, own, route, models });
       },
       (error: unknown) => {
         if (isCurrent) setProblem(asControlError(error));

@@ -2,32 +2,35 @@ import { useState } from 'react';
 import type { CommandInput } from '../../server/contract/commands.ts';
 import classes from './Panel.module.css';
 import { usePanelWords } from './panel-words.tsx';
-import { aliasFor, type Choice, type Choosing } from './switch-target.ts';
+import { aliasFor, type Choosing, type Chosen } from './switch-target.ts';
 import type { PanelActions } from './use-panel.ts';
 
 /** A choice that was made, and what takes it back. */
-export interface SwitchedTarget {
+export interface SwitchedTarget extends Chosen {
   name: string;
-  choice: Choice;
   undo: CommandInput;
 }
 
-/** Changes an alias, or adds it, and keeps what takes the last change back. */
+/** Changes an alias, or adds or removes it, and keeps what takes the last change back. */
 export function useSwitching({ run }: Pick<PanelActions, 'run'>) {
   const [switched, setSwitched] = useState<SwitchedTarget | null>(null);
   return {
     switched,
     /** Resolves with whether it was done. */
-    async choose({ choosing, choice }: { choosing: Choosing; choice: Choice }): Promise<boolean> {
-      const { alias, name } = choosing;
-      const result = await run({ type: 'alias.put', alias: aliasFor(choosing, choice) });
+    async choose(choosing: Choosing, { choice, onlyKey }: Chosen): Promise<boolean> {
+      const { name, own } = choosing;
+      const key = onlyKey?.id;
+      const before = onlyKey ? own : choosing.alias;
+      const put = (alias: Choosing['alias'], expectedRevision?: number): CommandInput =>
+        alias
+          ? { type: 'alias.put', alias, key, expectedRevision }
+          : { type: 'alias.remove', name, key, expectedRevision };
+      const base = { ...choosing, alias: before ?? choosing.alias };
+      const result = await run(put(choice && aliasFor(base, choice)));
       if (!result) return false;
       // Refused if the configuration has changed since, as it is then another's change that would be taken back.
       const expectedRevision = 'revision' in result ? result.revision : undefined;
-      const undo: CommandInput = alias
-        ? { type: 'alias.put', alias, expectedRevision }
-        : { type: 'alias.remove', name, expectedRevision };
-      setSwitched({ name, choice, undo });
+      setSwitched({ name, choice, onlyKey, undo: put(before, expectedRevision) });
       return true;
     },
     async undo(): Promise<void> {
@@ -39,19 +42,28 @@ export function useSwitching({ run }: Pick<PanelActions, 'run'>) {
 }
 
 interface SwitchedProps {
-  choice: SwitchedTarget;
+  switched: SwitchedTarget;
   canChange: boolean;
   onUndo(): void;
 }
 
-export function Switched({ choice: { name, choice }, canChange, onUndo }: SwitchedProps) {
+export function Switched({ switched, canChange, onUndo }: SwitchedProps) {
   const texts = usePanelWords().messages.panel;
   return (
     <div className={classes.switched} role="status">
-      <span>{texts.switched(name, choice.model, choice.providerName)}</span>
+      <span>{describe(switched, texts)}</span>
       <button type="button" className={`${classes.act} ${classes.open}`} disabled={!canChange} onClick={onUndo}>
         {texts.undo}
       </button>
     </div>
   );
+}
+
+type Texts = ReturnType<typeof usePanelWords>['messages']['panel'];
+
+function describe({ name, choice, onlyKey }: SwitchedTarget, texts: Texts): string {
+  const key = onlyKey?.name ?? '';
+  if (!choice) return texts.switchedBack(name, key);
+  const { model, providerName } = choice;
+  return onlyKey ? texts.switchedForKey(name, model, providerName, key) : texts.switched(name, model, providerName);
 }

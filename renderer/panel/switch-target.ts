@@ -8,19 +8,29 @@ export interface Choice {
   model: string;
 }
 
+/** What was chosen, and for whom. */
+export interface Chosen {
+  /** Null: what holds for all keys. */
+  choice: Choice | null;
+  /** Null: for all keys. */
+  onlyKey: { id: string; name: string } | null;
+}
+
 /** What is known of the name when one is about to choose. */
 export interface Choosing {
   /** The name as clients send it. */
   name: string;
-  /** Null if it is no alias yet. */
+  /** The one for all keys; null if it is no alias yet. */
   alias: AliasView | null;
+  /** The one of the client's key alone; null if it has none. */
+  own: AliasView | null;
   route: Pick<RouteView, 'candidates'>;
   /** All that the client may use. */
   models: readonly Pick<ModelView, 'id' | 'isAlias' | 'providers'>[];
 }
 
 /** Whoever answers now first, then the others that would be called after it, then every model by its name. */
-export function choicesOf({ alias, route, models }: Choosing): Choice[] {
+export function choicesOf({ alias, own, route, models }: Choosing): Choice[] {
   const names = new Map(route.candidates.map(({ provider, name }) => [provider, name]));
   const choices = new Map<string, Choice>();
   const add = (provider: string, model: string) => {
@@ -28,7 +38,7 @@ export function choicesOf({ alias, route, models }: Choosing): Choice[] {
     if (!choices.has(id)) choices.set(id, { provider, model, providerName: names.get(provider) ?? provider });
   };
   for (const { provider, model, isTaken } of route.candidates) if (isTaken && model !== null) add(provider, model);
-  for (const { provider, model } of inOrder(alias)) add(provider, model);
+  for (const { provider, model } of inOrder(own ?? alias)) add(provider, model);
   for (const { id, isAlias, providers } of models) {
     if (isAlias) continue;
     // Where the plain name may not be used, a model is listed as `provider/model`.

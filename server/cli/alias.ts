@@ -12,9 +12,10 @@ export const aliasExamples: Examples = {
   'alias list': ['sluice alias list', 'sluice alias list --json'],
   'alias put': [
     'sluice alias put fast --target groq/openai/gpt-oss-120b --target openai/gpt-5-mini,priority=1',
+    'sluice alias put fast --key my-editor --target openai/gpt-5',
     'sluice alias put mixed --target openai/gpt-5-mini,weight=3 --target groq/openai/gpt-oss-120b,weight=1',
   ],
-  'alias remove': ['sluice alias remove fast', 'sluice alias remove fast --yes'],
+  'alias remove': ['sluice alias remove fast', 'sluice alias remove fast --key my-editor --yes'],
 };
 
 export function addAliasVerbs(program: Command, { on }: Verbs): void {
@@ -22,18 +23,7 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
 
   on(alias.command('list').description('list the aliases'), async ({ control, output }) => {
     const aliases = await control.query({ type: 'aliases' });
-    const rows = aliases.flatMap(({ name, targets }) =>
-      targets.map((target) => [
-        name,
-        `${target.provider}/${target.model}`,
-        String(target.priority),
-        String(target.weight),
-      ]),
-    );
-    output.show(
-      aliases,
-      table(['name', 'target', number('priority'), number('weight')], rows, 'There are no aliases.'),
-    );
+    output.show(aliases, aliasTable(aliases, 'There are no aliases.'));
   });
 
   const put = alias
@@ -44,18 +34,39 @@ export function addAliasVerbs(program: Command, { on }: Verbs): void {
       '--target <provider/model[,priority=0][,weight=1][,context=128000]>',
       'a target; may be repeated. Lower priority is asked first, weight is the share among equals, context the size of its context window in tokens',
       collectTarget,
-    );
-  on<{ target: Target[] }>(put, async ({ control, output }, [name = ''], { target }) => {
-    const result = await control.execute({ type: 'alias.put', alias: { name, targets: target } });
-    output.show(result, `Alias "${name}" is stored.`);
+    )
+    .option('--key <id>', keyHelp);
+  on<{ target: Target[]; key?: string }>(put, async ({ control, output }, [name = ''], { target, key }) => {
+    const alias = { name, targets: target };
+    const result = await control.execute({ type: 'alias.put', alias, ...(key !== undefined && { key }) });
+    output.show(result, `Alias "${name}"${ofKey(key)} is stored.`);
   });
 
-  const remove = withConfirmation(alias.command('remove').argument('<name>').description('remove an alias'));
-  on<ConfirmOptions>(remove, async ({ control, output, terminal }, [name = ''], options) => {
-    await mustExist('alias', name, control);
-    await confirm(`Remove alias "${name}"?`, options, terminal);
-    output.show(await control.execute({ type: 'alias.remove', name }), `Alias "${name}" is removed.`);
+  const remove = withConfirmation(
+    alias.command('remove').argument('<name>').description('remove an alias').option('--key <id>', keyHelp),
+  );
+  on<ConfirmOptions & { key?: string }>(remove, async ({ control, output, terminal }, [name = ''], options) => {
+    const { key } = options;
+    await (key === undefined ? mustExist('alias', name, control) : mustExist('key', key, control));
+    await confirm(`Remove alias "${name}"${ofKey(key)}?`, options, terminal);
+    const result = await control.execute({ type: 'alias.remove', name, ...(key !== undefined && { key }) });
+    output.show(result, `Alias "${name}"${ofKey(key)} is removed.`);
   });
+}
+
+const keyHelp = 'the alias of this key alone, in place of the one for all';
+const ofKey = (key: string | undefined) => (key === undefined ? '' : ` of key "${key}"`);
+
+export function aliasTable(aliases: readonly AliasConfig[], ifNone: string) {
+  const rows = aliases.flatMap(({ name, targets }) =>
+    targets.map(({ provider, model, priority, weight }) => [
+      name,
+      `${provider}/${model}`,
+      String(priority),
+      String(weight),
+    ]),
+  );
+  return table(['alias', 'target', number('priority'), number('weight')], rows, ifNone);
 }
 
 function collectTarget(text: string, before: Target[] = []): Target[] {

@@ -3,6 +3,7 @@ import type { KeyView } from '../contract/access-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import { personId } from '../contract/people.ts';
 import { type Shell, shells } from '../contract/shell-words.ts';
+import { aliasTable } from './alias.ts';
 import { describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
@@ -114,7 +115,8 @@ function addListAndShow(key: Command, { on }: Verbs): void {
     const facts = table(listColumns, [row(found)], '');
     const limits = table(limitColumns, found.limitUse.map(limitCells), 'It has no limits of its own.');
     const cassette = `Cassette: ${describeCassette(found.cassette, 'as its group')}`;
-    output.show(found, [facts, '', cassette, '', limits]);
+    const aliases = found.aliases.length > 0 ? ['', aliasTable(found.aliases, '')] : [];
+    output.show(found, [facts, '', cassette, '', limits, ...aliases]);
   });
 }
 

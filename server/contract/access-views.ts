@@ -22,6 +22,8 @@ export interface KeyView {
   expiresAt: string | null;
   /** Patterns; null if it may use all models of the group. */
   models: string[] | null;
+  /** Of this key alone, in place of those of the same name. */
+  aliases: AliasView[];
   /** ISO 8601. */
   createdAt: string | null;
   /** Unix milliseconds; null if never used. */

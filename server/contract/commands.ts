@@ -125,9 +125,10 @@ export const commandSchema = z.discriminatedUnion('type', [
    * files that have changed: the cassette in this folder, or all.
    */
   z.strictObject({ type: z.literal('cassette.rewind'), folder: z.string().max(4_096).optional() }),
-  /** Adds an alias, or replaces the one with that name. */
-  z.strictObject({ type: z.literal('alias.put'), alias: aliasSchema, expectedRevision }),
-  z.strictObject({ type: z.literal('alias.remove'), name: z.string(), expectedRevision }),
+  /** Adds an alias, or replaces the one with that name. `key`: for this key alone, in place of the one for all. */
+  z.strictObject({ type: z.literal('alias.put'), alias: aliasSchema, key: idSchema.optional(), expectedRevision }),
+  /** `key`: the one of this key alone. */
+  z.strictObject({ type: z.literal('alias.remove'), name: z.string(), key: idSchema.optional(), expectedRevision }),
   /** Takes effect at once, except for settings that need a restart (`settings-table.ts`). */
   z.strictObject({ type: z.literal('settings.update'), changes: settingsChangesSchema, expectedRevision }),
   /**

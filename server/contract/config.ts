@@ -243,6 +243,13 @@ export const keySchema = z.strictObject({
     .array(z.string().min(1).max(256))
     .optional()
     .describe("Patterns that narrow the group's models. Absent: all models of the group."),
+  aliases: z
+    .array(aliasSchema)
+    .max(64)
+    .optional()
+    .describe(
+      'Aliases of this key alone, in place of those of the same name. Their targets are models that the key may name itself, or targets of the alias that they replace; others are not used.',
+    ),
   limits: limitsSchema.optional().describe("In addition to the group's limits."),
   capture: z
     .boolean()
@@ -330,6 +337,9 @@ function findDuplicateNames({ providers, aliases, groups, keys }: Config, issue:
   providers.forEach(({ credentials }, index) => {
     findDuplicates(credentials, ['providers', index, 'credentials'], issue);
   });
+  keys.forEach(({ aliases: own }, index) => {
+    if (own) findDuplicates(own, ['keys', index, 'aliases'], issue);
+  });
 }
 
 function findDanglingReferences({ providers, aliases, groups, keys }: Config, issue: ReportIssue): void {
@@ -339,12 +349,15 @@ function findDanglingReferences({ providers, aliases, groups, keys }: Config, is
   });
   const providerIds = new Set([...providers.map(({ id }) => id), demoProviderId]);
   const groupIds = new Set(groups.map(({ id }) => id));
-  aliases.forEach(({ targets }, index) => {
-    for (const { provider } of targets) {
-      if (!providerIds.has(provider)) issue(['aliases', index, 'targets'], `there is no provider "${provider}"`);
-    }
-  });
-  keys.forEach(({ group, hash, secret }, index) => {
+  const findMissingProviders = (list: readonly AliasConfig[], at: PropertyKey[]) =>
+    list.forEach(({ targets }, index) => {
+      for (const { provider } of targets) {
+        if (!providerIds.has(provider)) issue([...at, index, 'targets'], `there is no provider "${provider}"`);
+      }
+    });
+  findMissingProviders(aliases, ['aliases']);
+  keys.forEach(({ group, hash, secret, aliases: own }, index) => {
+    if (own) findMissingProviders(own, ['keys', index, 'aliases']);
     if (!groupIds.has(group)) issue(['keys', index, 'group'], `there is no group "${group}"`);
     if (!hash && !secret) issue(['keys', index], 'a key needs "hash" or "secret"');
   });

@@ -53,6 +53,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
     `${host} 属于已知服务，其证书必须由受信任的机构签发：其他证书来自别人。如果是公司代理出示的证书，请将其签发机构加入 settings.extraCaFiles。`,
   'password-in-proxy': () => '代理的 URL 含有密码。请为 Sluice 设置 HTTPS_PROXY，并选择“跟随系统”。',
   'secret-in-header': ({ header }) => `请求头“${header}”会以明文保存在配置中，请将其作为凭据添加。`,
+  'not-for-key': ({ key, model }) => `密钥“${key}”不能使用“${model}”。`,
   'provider-in-use': ({ provider, aliases }) => `服务商“${provider}”正被别名使用：${aliases}。请先更改或移除它们。`,
   'group-in-use': ({ group, keys }) => `分组“${group}”正被密钥使用：${keys}。请先移走或吊销它们。`,
   'variable-unusable': ({ variable }) => `Sluice 环境中的变量 ${variable} 没有可用的凭据。`,

@@ -53,6 +53,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'password-in-proxy': () => 'The proxy’s URL contains a password. Set HTTPS_PROXY for Sluice and use "system".',
   'secret-in-header': ({ header }) =>
     `The header "${header}" would be stored in plain text in the configuration: add it as a credential.`,
+  'not-for-key': ({ key, model }) => `Key "${key}" may not use "${model}".`,
   'provider-in-use': ({ provider, aliases }) =>
     `Provider "${provider}" is used by aliases: ${aliases}. Change or remove them first.`,
   'group-in-use': ({ group, keys }) => `Group "${group}" is used by keys: ${keys}. Move or revoke them first.`,

@@ -41,6 +41,8 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'password-in-proxy': object;
   'certificate-of-vendor': { host: string };
   'secret-in-header': { header: string };
+  /** The group or the key does not allow this model. */
+  'not-for-key': { key: string; model: string };
   'provider-in-use': { provider: string; aliases: string };
   'group-in-use': { group: string; keys: string };
   'variable-unusable': { variable: string };

@@ -47,6 +47,8 @@ export interface PanelModel {
   model: string;
   requests: number;
   isAlias: boolean;
+  /** Whether the alias is the key's own. */
+  isOwn: boolean;
   /** Why the alias cannot be changed; null if it can, or if it is none and one can be added. */
   lock: Lock | null;
   /** Who would be called first now; null if nobody. */

@@ -145,7 +145,6 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         modelFacts: {
           price: ({ provider, model }) => (model === null ? null : routing.prices.tokenPrice(provider.id, model)),
           health: ({ provider, model }) => judgeTarget(routing.health, provider, model).state,
-          isAlias: (name) => live.used.config.aliases.some((alias) => alias.name === name),
         },
       },
     }),

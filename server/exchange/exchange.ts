@@ -223,7 +223,7 @@ export class Exchange {
   #admit(match: RouteMatch | null): MaybePromise<Member> {
     const key = this.#door.authenticate();
     this.#trace.key = key;
-    const group = this.#door.snapshot.group(key.groupId);
+    const group = this.#door.snapshot.groupOf(key);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" names a group that is not there.`);
     const member = { group, key };
     const joining = this.#join(member, match);
@@ -387,7 +387,7 @@ export class Exchange {
 
   #joinRefused(): void {
     const key = this.#door.validKey();
-    const group = key && this.#door.snapshot.group(key.groupId);
+    const group = key && this.#door.snapshot.groupOf(key);
     if (!key || !group) return;
     this.#trace.key = key;
     this.#join({ group, key }, null);

@@ -67,7 +67,7 @@ class ApiSessionDoor implements SessionDoor {
   member(at: 'handshake' | 'now'): Member {
     const snapshot = at === 'now' ? this.#ports.snapshot() : this.snapshot;
     const key = authenticate(snapshot, this.trace.presentedKeys[0], Date.now());
-    const group = snapshot.group(key.groupId);
+    const group = snapshot.groupOf(key);
     if (!group) throw new GatewayError('internal', `Key "${key.id}" refers to a group that does not exist.`);
     return { key, group };
   }

@@ -15,6 +15,7 @@ export function anyKeyOf(group: CompiledGroup): CompiledKey {
     expiresAtMs: null,
     limited: null,
     allowsModel: null,
+    aliases: null,
     replacedAtMs: null,
   };
 }

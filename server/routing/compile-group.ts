@@ -6,32 +6,85 @@ import { compileTimeouts } from './compile-timeouts.ts';
 import { compileDenied } from './deny-rules.ts';
 import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
-import type { CompiledGroup, CompiledProvider, ModelRoute, RankedProvider, Target } from './snapshot.ts';
+import type { CompiledGroup, CompiledKey, CompiledProvider, ModelRoute, RankedProvider, Target } from './snapshot.ts';
 
 /** The part of a compiled group that depends only on its rules, shared by all groups with the same rules. */
 type GroupRouting = Pick<
   CompiledGroup,
-  'routes' | 'unservable' | 'allowsModel' | 'mayAsk' | 'allowsAllModels' | 'providers' | 'timeouts'
+  'routes' | 'unservable' | 'aliases' | 'allowsModel' | 'mayAsk' | 'allowsAllModels' | 'providers' | 'timeouts'
 >;
 
 /** Keyed by the rules as text. Among very many groups, most have the same rules, and lists of models are long. */
 export type KnownRoutings = Map<string, GroupRouting>;
 
-/** `routings`: compiled before with the same aliases and providers. */
+export type Aliases = ReadonlyMap<string, AliasConfig>;
+
+/** What the routing of a group is made of besides its rules. */
+export interface RoutingParts {
+  /** Those of the configuration. */
+  aliases: Aliases;
+  providers: ReadonlyMap<string, CompiledProvider>;
+}
+
+export function aliasesByName(aliases: readonly AliasConfig[]): Aliases {
+  return new Map(aliases.map((alias) => [alias.name, alias]));
+}
+
+/** `routings`: compiled before from the same parts. */
 export function compileGroup(
   group: GroupConfig,
-  aliases: readonly AliasConfig[],
-  providers: ReadonlyMap<string, CompiledProvider>,
+  parts: RoutingParts,
   routings: KnownRoutings = new Map(),
 ): CompiledGroup {
-  const { id, models, deny, order, capture, captureOnRequest, unpriced, deleteUnknown, defaults, policy, cache } =
-    group;
+  const { models, deny, order, policy } = group;
   const rules = JSON.stringify([models, deny, group.providers, order, policy.timeouts]);
   let routing = routings.get(rules);
   if (!routing) {
-    routing = compileRouting(group, aliases, providers);
+    routing = compileRouting(group, parts.providers, { aliases: parts.aliases, mayLead: null });
     routings.set(rules, routing);
   }
+  return withRouting(group, routing);
+}
+
+/** The group as a key sees it that has aliases of its own. */
+export function compileGroupOfKey(
+  group: GroupConfig,
+  parts: RoutingParts,
+  { aliases: own, allowsModel }: Pick<CompiledKey, 'allowsModel'> & { aliases: readonly AliasConfig[] },
+): CompiledGroup {
+  const ownNames = new Set(own.map(({ name }) => name));
+  const isAllowed = ownTargetRule(group, allowsModel, parts.aliases);
+  const mayLead: MayLead = (alias, target) => !ownNames.has(alias) || isAllowed(alias, target);
+  const aliases = new Map([...parts.aliases, ...aliasesByName(own)]);
+  return withRouting(group, compileRouting(group, parts.providers, { aliases, mayLead }));
+}
+
+type OwnTarget = Pick<AliasConfig['targets'][number], 'provider' | 'model'>;
+type MayLead = (alias: string, target: OwnTarget) => boolean;
+
+/**
+ * Where an alias of a key may lead: to what the key may ask for by its own name, and to the targets of the alias in whose
+ * place it stands. So it opens nothing that group and key do not.
+ */
+export function ownTargetRule(
+  group: Pick<GroupConfig, 'models' | 'deny' | 'providers'>,
+  keyAllows: CompiledKey['allowsModel'],
+  shared: Aliases,
+): MayLead {
+  const isOfGroup = matchesAny(group.providers);
+  const groupAllows = matchesAny(group.models);
+  const isDenied = compileDenied(group.deny);
+  return (alias, { provider, model }) => {
+    if (!isOfGroup(provider) || isDenied(model, provider)) return false;
+    const names = [`${provider}/${model}`, model];
+    if (names.some(groupAllows) && (!keyAllows || names.some(keyAllows))) return true;
+    const targets = shared.get(alias)?.targets ?? [];
+    return targets.some((target) => target.provider === provider && target.model === model);
+  };
+}
+
+function withRouting(group: GroupConfig, routing: GroupRouting): CompiledGroup {
+  const { id, capture, captureOnRequest, unpriced, deleteUnknown, defaults, policy, cache } = group;
   return {
     ...{ id, capture, captureOnRequest, unpriced, deleteUnknown, defaults, policy, cache },
     ...routing,
@@ -40,11 +93,11 @@ export function compileGroup(
   };
 }
 
-/** Computes the models that a group may use, and the ordered targets of each. */
+/** Computes the models that a group may use, and the ordered targets of each. `mayLead` null: any alias to any target. */
 function compileRouting(
   group: Pick<GroupConfig, 'models' | 'deny' | 'providers' | 'order' | 'policy'>,
-  aliases: readonly AliasConfig[],
   providers: ReadonlyMap<string, CompiledProvider>,
+  { aliases, mayLead }: { aliases: Aliases; mayLead: MayLead | null },
 ): GroupRouting {
   const allowed = matchesAny(group.models);
   const isDenied = compileDenied(group.deny);
@@ -57,9 +110,11 @@ function compileRouting(
   const rankedProviders = rankProviders(group, providers);
   const routes = new Map<string, ModelRoute>();
   const unservable = new Map<string, string>();
-  for (const alias of aliases) {
+  for (const alias of aliases.values()) {
     const meant = allowsModel(alias.name) ? aliasTargets(alias, rankedProviders) : [];
-    const all = meant.filter(mayAsk);
+    const led = ({ provider, model }: Target) =>
+      !mayLead || (model !== null && mayLead(alias.name, { provider: provider.id, model }));
+    const all = meant.filter((target) => mayAsk(target) && led(target));
     if (all.length < meant.length && all.length === 0) bannedAliases.add(alias.name);
     const usable = all.filter(({ provider }) => !provider.unusable);
     if (usable.length > 0) routes.set(alias.name, toRoute(alias.name, { created: 0, ownedBy: 'sluice' }, usable));
@@ -76,6 +131,7 @@ function compileRouting(
   return {
     routes: new Map([...routes].sort(([a], [b]) => (a < b ? -1 : 1))),
     unservable,
+    aliases,
     allowsModel,
     mayAsk,
     allowsAllModels: group.models.includes('*') && group.deny.length === 0,

@@ -127,6 +127,7 @@ function compileKey(
     enabled: key.enabled,
     expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
     allowsModel: key.models ? matchesAny(key.models) : null,
+    aliases: key.aliases && key.aliases.length > 0 ? key.aliases : null,
     replacedAtMs: null,
   };
   const namedKey = { digestName: nameOf(digest), key: compiled };

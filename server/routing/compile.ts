@@ -1,5 +1,5 @@
 /** Compiles configuration, secrets and discovered models into a `Snapshot`. Pure. */
-import type { Config, ProviderConfig } from '../contract/config.ts';
+import type { Config, GroupConfig, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
 import { chatFlavourOf } from '../providers/chat-flavours.ts';
 import { dialects } from '../providers/dialects.ts';
@@ -8,7 +8,13 @@ import { isVendorHost } from '../providers/presets.ts';
 import { servedWires } from '../providers/served-wires.ts';
 import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
-import { compileGroup, type KnownRoutings } from './compile-group.ts';
+import {
+  aliasesByName,
+  compileGroup,
+  compileGroupOfKey,
+  type KnownRoutings,
+  type RoutingParts,
+} from './compile-group.ts';
 import { compileKeys } from './compile-keys.ts';
 import type { CompiledGroup, CompiledProvider, Snapshot } from './snapshot.ts';
 import { compileSourceRules } from './source-rules.ts';
@@ -36,20 +42,41 @@ export function compileSnapshot(input: CompileInput): Snapshot {
     providers.set(provider.id, compileProvider(provider, input));
   }
   const groups = new Map(config.groups.map((group) => [group.id, group]));
-  const compiled = new Map<string, CompiledGroup>();
-  const routings: KnownRoutings = new Map();
   return {
     settings: config.settings,
     source: compileSourceRules(config.settings, input.publicOrigin ?? null),
     ...compileKeys({ configured: config.keys, groups: config.groups, secrets: input.secrets }, input.before),
     providers,
     hasOneGroup: groups.size === 1,
-    group(id) {
-      const group = groups.get(id);
-      let result = compiled.get(id);
-      if (!result && group) {
-        result = compileGroup(group, config.aliases, providers, routings);
-        compiled.set(id, result);
+    ...groupsOnUse(groups, { aliases: aliasesByName(config.aliases), providers }),
+  };
+}
+
+function groupsOnUse(
+  groups: ReadonlyMap<string, GroupConfig>,
+  parts: RoutingParts,
+): Pick<Snapshot, 'group' | 'groupOf'> {
+  const compiled = new Map<string, CompiledGroup>();
+  const ofKeys = new Map<string, CompiledGroup>();
+  const routings: KnownRoutings = new Map();
+  const group = (id: string) => {
+    const configured = groups.get(id);
+    let result = compiled.get(id);
+    if (!result && configured) {
+      result = compileGroup(configured, parts, routings);
+      compiled.set(id, result);
+    }
+    return result;
+  };
+  return {
+    group,
+    groupOf({ id, groupId, aliases, allowsModel }) {
+      if (aliases === null) return group(groupId);
+      const configured = groups.get(groupId);
+      let result = ofKeys.get(id);
+      if (!result && configured) {
+        result = compileGroupOfKey(configured, parts, { aliases, allowsModel });
+        ofKeys.set(id, result);
       }
       return result;
     },

@@ -8,6 +8,7 @@ import type { ChatFlavour } from '../apis/core/chat-flavour.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { Operation } from '../contract/capability.ts';
 import type { CassetteChoice } from '../contract/cassette.ts';
+import type { AliasConfig } from '../contract/config.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
@@ -61,6 +62,8 @@ export interface CompiledGroup {
   routes: ReadonlyMap<string, ModelRoute>;
   /** Aliases none of whose providers is usable, with the reasons. Their names are not routed elsewhere. */
   unservable: ReadonlyMap<string, string>;
+  /** The aliases in force, by name, usable or not. */
+  aliases: ReadonlyMap<string, AliasConfig>;
   /** `meant`: the plain name in `provider/model`. Patterns are matched against both names. */
   allowsModel(name: string, meant?: string | null): boolean;
   /** Whether the group bans no such model, in whatever form it is named. The targets of `routes` are all permitted. */
@@ -110,6 +113,8 @@ export interface CompiledKey {
   expiresAtMs: number | null;
   /** Null: all models of the group. */
   allowsModel: ((name: string) => boolean) | null;
+  /** Of this key alone; null: none. */
+  aliases: readonly AliasConfig[] | null;
   /** Unix milliseconds: when this secret of the key, replaced by a rotation, stops working; null: it is the present one. */
   replacedAtMs: number | null;
 }
@@ -133,4 +138,6 @@ export interface Snapshot {
   hasOneGroup: boolean;
   /** Compiled on first use. */
   group(id: string): CompiledGroup | undefined;
+  /** The key's group with the key's own aliases; compiled on first use. */
+  groupOf(key: Pick<CompiledKey, 'id' | 'groupId' | 'aliases' | 'allowsModel'>): CompiledGroup | undefined;
 }

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { en } from '../../renderer/messages/en/en.ts';
+import { zh } from '../../renderer/messages/zh/zh.ts';
 import { builtWindow } from '../support/program.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { furnish, furnishedConfig, furnishedEnv } from './furnished.ts';
@@ -130,6 +131,52 @@ describe('the panel', () => {
     await ofEditor.waitFor({ state: 'detached' });
   });
 
+  it.each([
+    { colorScheme: 'light', locale: 'en-GB' },
+    { colorScheme: 'dark', locale: 'zh-CN' },
+  ] as const)('switches for one key alone and takes it back, $colorScheme, $locale', async (look) => {
+    const { page, gateway } = await openPanel({
+      ...{ context: look, config: furnishedConfig, env: furnishedEnv, prepare: furnish },
+    });
+    const texts = look.locale === 'en-GB' ? en.panel : zh.panel;
+    const aliases = async () => (await gateway.gateway.query({ type: 'aliases' })).find(({ name }) => name === 'fast');
+    const own = async () =>
+      (await gateway.gateway.query({ type: 'find-keys', ids: ['codex'] })).found[0]?.aliases ?? [];
+    const before = await aliases();
+    const row = section(page, texts.clients).getByRole('button', { name: /Codex CLI/ });
+    const menu = section(page, texts.answersFor('Codex CLI'));
+    const openMenu = async () => {
+      await row.press('ArrowRight');
+      await menu.getByRole('button', { name: 'fast', exact: true }).press('Enter');
+    };
+    await openMenu();
+    const onlyForKey = menu.getByRole('button', { name: texts.onlyForKey });
+    await onlyForKey.press('Enter');
+    expect(await onlyForKey.getAttribute('aria-pressed')).toBe('true');
+    await menu.locator('[aria-current]').waitFor();
+    await takePicture(page, `panel-only-key-${look.colorScheme}-${look.locale}`, { fullPage: false });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    const choice = menu.getByRole('listitem').getByRole('button', { name: /qwen3:14b/ });
+    await choice.press('Enter');
+    const said = page.getByRole('status').getByText('Codex CLI');
+    await said.waitFor();
+    expect(await own()).toMatchObject([
+      { name: 'fast', targets: [{ provider: 'ollama' }, { provider: 'openai' }, {}] },
+    ]);
+    expect(await aliases()).toEqual(before);
+
+    await openMenu();
+    await menu.getByText(texts.isOnlyForKey).waitFor();
+    await takePicture(page, `panel-own-${look.colorScheme}-${look.locale}`, { fullPage: false });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await menu.getByRole('button', { name: texts.asForAllKeys }).press('Enter');
+    await page.getByText(texts.switchedBack('fast', 'Codex CLI')).waitFor();
+    expect(await own()).toEqual([]);
+    await page.getByRole('button', { name: texts.undo }).press('Enter');
+    await expect.poll(own).toMatchObject([{ name: 'fast' }]);
+  });
+
   it('shows an alias that a team preset has locked as locked', async () => {
     const { page, gateway } = await openPanel({ config: furnishedConfig, env: furnishedEnv, prepare: furnish });
     const alias = { name: 'fast', targets: [{ provider: 'openai', model: 'gpt-5-mini' }] };
@@ -146,6 +193,7 @@ describe('the panel', () => {
     const choices = menu.getByRole('listitem').getByRole('button');
     expect(await choices.count()).toBeGreaterThan(1);
     for (const choice of await choices.all()) expect(await choice.isDisabled()).toBe(true);
+    expect(await menu.getByRole('button', { name: 'Only for this key' }).count()).toBe(0);
   });
 
   it('asks nothing and listens to nothing while it is hidden, and knows the news once it is shown', async () => {

@@ -69,6 +69,7 @@ export function key(id: string): KeyView {
     canReveal: false,
     suffix: null,
     previousUntil: null,
+    aliases: [],
     owner: null,
   };
 }

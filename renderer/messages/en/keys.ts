@@ -32,6 +32,10 @@ export const keys = {
   suffixHint: 'The last four characters of its secret',
   secretOf: (name: string) => `the secret of ${name}`,
   captured: 'captured',
+  ownAliases: 'Aliases of this key alone',
+  ownAliasesHint: 'They stand in place of the aliases of the same name that hold for all keys.',
+  removeOwnAlias: (alias: string) => `Remove ${alias}, as for all keys`,
+  ownAliasesTag: 'aliases of its own',
   /** Title of the part with rarely needed settings. */
   capture: 'Capture its requests',
   requests: 'requests',

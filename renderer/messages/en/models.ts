@@ -27,6 +27,7 @@ export const models = {
   paused: 'Paused until you act',
   reasons: {
     alias: (alias: string) => `the alias “${alias}” leads to it`,
+    'own-alias': (alias: string) => `the key’s own alias “${alias}” leads to it`,
     addressed: 'the model name addresses it',
     listed: 'it serves this model',
     'any-name': 'it takes any model name',
@@ -34,6 +35,7 @@ export const models = {
     'not-allowed': (group: string) => `group “${group}” does not allow this model name`,
     'not-on-key': (key: string) => `the list of key “${key}” does not allow this model name`,
     'not-in-alias': (alias: string) => `the alias “${alias}” does not lead to it`,
+    'not-in-own-alias': (alias: string) => `the key’s own alias “${alias}” does not lead to it`,
     'other-addressed': (provider: string) => `the model name addresses provider “${provider}”`,
     'not-served': 'not known to serve this model',
   },

@@ -27,6 +27,7 @@ export const models: typeof english.models = {
   paused: '已暂停，等待处理',
   reasons: {
     alias: (alias) => `别名“${alias}”指向它`,
+    'own-alias': (alias) => `密钥自己的别名“${alias}”指向它`,
     addressed: '模型名称指定了它',
     listed: '它提供此模型',
     'any-name': '它接受任何模型名称',
@@ -34,6 +35,7 @@ export const models: typeof english.models = {
     'not-allowed': (group) => `分组“${group}”不允许此模型名称`,
     'not-on-key': (key) => `密钥“${key}”的列表不允许此模型名称`,
     'not-in-alias': (alias) => `别名“${alias}”不指向它`,
+    'not-in-own-alias': (alias) => `密钥自己的别名“${alias}”不指向它`,
     'other-addressed': (provider) => `模型名称指定了服务商“${provider}”`,
     'not-served': '未列出此模型',
   },

@@ -55,6 +55,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
           )}
           <span className={classes.tag}>{names.group(groupName ?? view.group)}</span>
           {view.capture && <span className={classes.tag}>{names.captured}</span>}
+          {view.aliases.length > 0 && <span className={classes.tag}>{names.ownAliasesTag}</span>}
           {view.cassette && view.cassette !== 'off' && (
             <span className={classes.tag}>{cassettes.tags[view.cassette.mode]}</span>
           )}

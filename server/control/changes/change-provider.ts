@@ -4,6 +4,7 @@ import {
   type CredentialConfig,
   demoProviderId,
   type GroupConfig,
+  type KeyConfig,
   type ProviderConfig,
   providerSchema,
 } from '../../contract/config.ts';
@@ -16,6 +17,7 @@ import { applyChanges, findById, nameSome, putById, withoutId } from '../entries
 import { checkProvider } from '../entries/check-provider.ts';
 import { chooseId } from '../entries/choose-id.ts';
 import type { ChangeContext, Changer } from './change.ts';
+import { keyWithAliases } from './change-alias.ts';
 
 export const addProvider: Changer<'provider.add'> = (config, command, context) => {
   const fields = withPreset(command.provider, context.preset);
@@ -71,6 +73,7 @@ export const removeProvider: Changer<'provider.remove'> = (config, { id }, conte
       ...config,
       aliases,
       providers: withoutId(config.providers, id),
+      keys: config.keys.map((key) => withoutTargetsAt(key, id)),
       groups: config.groups.map((group) => withoutProvider(group, id)),
     },
     deleteAfter: storedSecretNames(provider),
@@ -84,6 +87,20 @@ function withoutThoseOf({ aliases = [] }: TeamPreset, present: Config['aliases']
   const isForIt = ({ name, targets }: Config['aliases'][number]) =>
     brought.has(name) && targets.every(({ provider }) => provider === gateway);
   return present.filter((alias) => !isForIt(alias));
+}
+
+/** A key whose own alias leads nowhere else follows the alias for all keys again. */
+function withoutTargetsAt(key: KeyConfig, provider: string): KeyConfig {
+  const isThere = (target: { provider: string }) => target.provider === provider;
+  if (!key.aliases?.some(({ targets }) => targets.some(isThere))) return key;
+  const aliases = key.aliases.map((alias) => ({
+    ...alias,
+    targets: alias.targets.filter((target) => !isThere(target)),
+  }));
+  return keyWithAliases(
+    key,
+    aliases.filter(({ targets }) => targets.length > 0),
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type CredentialConfig,
   configSchema,
   groupSchema,
+  type KeyConfig,
   type ProviderConfig,
   providerSchema,
 } from '../../contract/config.ts';
@@ -18,6 +19,7 @@ import { type Settings, settingsSchema } from '../../contract/settings.ts';
 import type { TeamPreset } from '../../contract/team-preset.ts';
 import { putById } from '../entries/change-list.ts';
 import { credentialPaths, isRedirected, redirectedProviders } from '../entries/redirected-providers.ts';
+import { keyWithAliases } from './change-alias.ts';
 import { storedSecretNames } from './change-provider.ts';
 
 export interface MergedPreset {
@@ -44,6 +46,7 @@ export function mergeTeamPreset(config: Config, preset: TeamPreset, scope: Scope
     ...config,
     providers: locked.has('providers') ? onlyThose(providers, preset) : providers,
     aliases: mergeAliases(config.aliases, preset.aliases ?? [], isTaken),
+    keys: config.keys.map((key) => withoutOverrides(key, locked)),
     groups: (preset.groups ?? []).reduce((groups, group) => mergeGroup(groups, group, isTaken), config.groups),
     settings: mergeSettings(config.settings, preset.settings ?? {}, isTaken),
   };
@@ -122,6 +125,16 @@ function mergeAliases(own: Config['aliases'], presetAliases: NonNullable<TeamPre
     if (!merged.has(alias.name) || isTaken(`aliases/${alias.name}/*`)) merged.set(alias.name, alias);
   }
   return [...merged.values()];
+}
+
+/** A locked alias holds for every key. */
+function withoutOverrides(key: KeyConfig, locked: ReadonlySet<string>): KeyConfig {
+  const isLocked = ({ name }: { name: string }) => locked.has(`aliases/${name}/*`);
+  if (!key.aliases?.some(isLocked)) return key;
+  return keyWithAliases(
+    key,
+    key.aliases.filter((alias) => !isLocked(alias)),
+  );
 }
 
 function mergeGroup(groups: Config['groups'], presetGroup: PresetGroup, isTaken: IsTaken): Config['groups'] {

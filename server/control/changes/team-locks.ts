@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigChange } from '../../contract/change-views.ts';
 import type { Config } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import type { GatewayError } from '../../contract/errors.ts';
-import { findLocks, type Lock, type LockablePart } from '../../contract/lock.ts';
+import { findLocks, type Lock, type LockablePart, type Locks } from '../../contract/lock.ts';
 import { lockedPaths } from '../../contract/locked-paths.ts';
 import type { TeamPreset } from '../../contract/team-preset.ts';
 import { compareConfigs } from '../entries/compare-configs.ts';
@@ -27,6 +28,23 @@ export function refuseLocked(before: Config, after: Config, locks: readonly Lock
   for (const change of compareConfigs(before, after)) {
     const lock = lockAgainst(change, lockFinder);
     if (lock) throw refusal(change, lock);
+  }
+  refuseOverride(before, after, lockFinder);
+}
+
+/** A key has no alias of its own in place of a locked one. */
+function refuseOverride(before: Config, after: Config, locks: Locks): void {
+  const shared = new Set(after.aliases.map(({ name }) => name));
+  const keysBefore = new Map(before.keys.map((key) => [key.id, key]));
+  for (const key of after.keys) {
+    const old = keysBefore.get(key.id);
+    if (!key.aliases || key === old) continue;
+    for (const alias of key.aliases) {
+      const { name } = alias;
+      if (old?.aliases?.some((each) => isDeepStrictEqual(each, alias))) continue;
+      const lock = shared.has(name) ? locks.changing('aliases', name, 'targets') : locks.adding('aliases');
+      if (lock) throw refusal({ part: 'alias', name, kind: shared.has(name) ? 'changed' : 'added' }, lock);
+    }
   }
 }
 
@@ -64,7 +82,10 @@ function lockAgainst({ part, name, kind, fields }: ConfigChange, locks: ReturnTy
   return changed.map((field) => locks.changing(list, name, field)).find((lock) => lock !== null) ?? null;
 }
 
-function refusal({ part, name, kind }: ConfigChange, { path, by, contact }: Lock): GatewayError {
+function refusal(
+  { part, name, kind }: Pick<ConfigChange, 'part' | 'name' | 'kind'>,
+  { path, by, contact }: Lock,
+): GatewayError {
   if (kind === 'added') return controlError('locked', { code: 'locked-against-adding', part, by, contact }, path);
   const code = kind === 'removed' ? 'locked-against-removing' : 'locked-against-changing';
   return controlError('locked', { code, part, name, by, contact }, path);

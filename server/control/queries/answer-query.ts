@@ -24,7 +24,7 @@ import { pricedProviders } from '../../models/follow-prices.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { costsNothing } from '../../providers/local-free.ts';
 import { anyKeyOf } from '../../routing/any-key.ts';
-import { compileGroup } from '../../routing/compile-group.ts';
+import { aliasesByName, compileGroup } from '../../routing/compile-group.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
@@ -192,7 +192,7 @@ function askerOf(ports: QueryPorts, names: { key?: string | undefined; group?: s
   if (groupId === undefined) throw new GatewayError('invalid_command', 'Name a key or a group.');
   if (key && key.groupId !== groupId)
     throw new GatewayError('conflict', `Key "${key.id}" belongs to group "${key.groupId}", not to "${groupId}".`);
-  const group = snapshot.group(groupId);
+  const group = key ? snapshot.groupOf(key) : snapshot.group(groupId);
   if (!group) throw controlError('not_found', { code: 'no-group', id: groupId }, 'group');
   return { group, key };
 }
@@ -213,7 +213,8 @@ function previewGroup(
   { live, routing: { modelFacts } }: QueryPorts,
   draft: QueryMap['group-preview']['group'],
 ): GroupPreviewView {
-  const group = compileGroup(draft, live.used.config.aliases, live.snapshot.providers);
+  const aliases = aliasesByName(live.used.config.aliases);
+  const group = compileGroup(draft, { aliases, providers: live.snapshot.providers });
   return {
     models: viewModels({ group, key: null }, { modelFacts }),
     providers: group.providers.map(({ provider }) => provider.id),
@@ -242,13 +243,12 @@ function refusalOf(action: () => unknown): GatewayError | null {
 
 function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
   const { group, key } = askerOf(ports, query);
-  const { used, snapshot } = ports.live;
+  const { snapshot } = ports.live;
   const { strategy } = group.policy;
   const explained = explainRoute({
     snapshot,
     group,
     key,
-    aliases: used.config.aliases,
     model: query.model,
     explainOrder: (targets) => ports.routing.explainOrder(targets, strategy),
     explainWires,

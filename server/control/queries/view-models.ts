@@ -14,7 +14,6 @@ export interface Asker {
 
 /** Facts about a target besides the configuration. */
 export interface ModelFacts {
-  isAlias(name: string): boolean;
   price(target: Target): ModelView['price'];
   health(target: Target): CooldownView['state'];
 }
@@ -28,7 +27,7 @@ export function viewModels({ group, key }: Asker, { modelFacts }: { modelFacts: 
       id,
       ownedBy,
       providers: [...new Set(usable.map(({ target }) => target.provider.id))],
-      isAlias: modelFacts.isAlias(id),
+      isAlias: group.aliases.has(id),
       contextTokens: (first && contextOf(first)) ?? null,
       price: first ? modelFacts.price(first) : null,
       health: bestOf(usable.map(({ health }) => health)),

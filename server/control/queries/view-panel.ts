@@ -15,7 +15,7 @@ import {
 import type { QueryMap } from '../../contract/queries.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { resolveRoute } from '../../routing/resolve.ts';
-import type { CompiledKey, Snapshot } from '../../routing/snapshot.ts';
+import type { CompiledGroup, CompiledKey } from '../../routing/snapshot.ts';
 import type { ClientModelUse } from '../../store/rules/client-models.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 import type { LiveConfig } from '../live/live-config.ts';
@@ -94,19 +94,27 @@ interface SeenClient {
 
 function viewClients(uses: readonly ClientModelUse[], live: PanelPorts['live'], locks: Locks): PanelClient[] {
   const clients = seenClients(uses);
-  const aliases = new Set(live.used.config.aliases.map(({ name }) => name));
+  const shared = new Set(live.used.config.aliases.map(({ name }) => name));
   const keys = new Map([...live.snapshot.keys.values()].map((key) => [key.id, key]));
   return clients.slice(0, mostPanelClients).map((seen): PanelClient => {
     const { client, keyId, lastUsedAt } = seen.latest;
     const key = keys.get(keyId ?? '') ?? null;
+    const group = key && live.snapshot.groupOf(key);
     const others = clients.filter(({ name }) => name !== seen.name);
+    const owns = (asker: string | null, model: string) =>
+      keys.get(asker ?? '')?.aliases?.some(({ name }) => name === model) ?? false;
+    /** Whom a change of what `model` means here would concern, too. */
+    const isConcerned = (model: string) => (other: SeenClient) =>
+      other.uses.some((use) => use.model === model) &&
+      (owns(keyId, model) ? other.latest.keyId === keyId : !owns(other.latest.keyId, model));
     const modelOf = (model: string): PanelModel => ({
       model,
       requests: seen.uses.reduce((sum, use) => (use.model === model ? sum + use.requests : sum), 0),
-      isAlias: aliases.has(model),
-      lock: aliases.has(model) ? locks.changing('aliases', model, 'targets') : locks.adding('aliases'),
-      target: key && firstTarget(live.snapshot, key, model),
-      sharedWith: namesOf(others.filter((other) => other.uses.some((use) => use.model === model))),
+      isAlias: group?.aliases.has(model) ?? shared.has(model),
+      isOwn: owns(keyId, model),
+      lock: shared.has(model) ? locks.changing('aliases', model, 'targets') : locks.adding('aliases'),
+      target: key && group ? firstTarget(group, key, model) : null,
+      sharedWith: namesOf(others.filter(isConcerned(model))),
     });
     return {
       client,
@@ -137,10 +145,9 @@ function seenClients(uses: readonly ClientModelUse[]): SeenClient[] {
 const namesOf = (clients: readonly SeenClient[]) => [...new Set(clients.map(({ name }) => name))];
 
 /** By the configuration alone: health decides anew for each request. */
-function firstTarget(snapshot: Snapshot, key: CompiledKey, model: string): PanelModel['target'] {
-  const group = snapshot.group(key.groupId);
+function firstTarget(group: CompiledGroup, key: CompiledKey, model: string): PanelModel['target'] {
   try {
-    const [target] = group ? resolveRoute(group, key, model).targets : [];
+    const [target] = resolveRoute(group, key, model).targets;
     if (!target) return null;
     const { provider } = target;
     return { provider: provider.id, providerName: provider.name, model: target.model };

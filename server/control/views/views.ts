@@ -177,6 +177,7 @@ function viewKey(key: KeyConfig, state: EngineState, lastUsed: ReadonlyMap<strin
     enabled: key.enabled,
     expiresAt: key.expiresAt ?? null,
     models: key.models ?? null,
+    aliases: key.aliases ?? [],
     createdAt: key.createdAt ?? null,
     lastUsedAt: lastUsed.get(key.id) ?? null,
     limits: key.limits ?? null,

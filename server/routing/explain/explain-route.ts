@@ -14,7 +14,6 @@ interface RouteQuestion {
   group: CompiledGroup;
   /** Null: any key of the group. */
   key: CompiledKey | null;
-  aliases: readonly AliasConfig[];
   model: string;
   /** The targets in the order in which they would be tried now, with the reasons. */
   explainOrder(targets: readonly Target[]): ExplainedTarget[];
@@ -94,7 +93,7 @@ function takenCandidate(question: RouteQuestion, { target, ...explained }: Expla
 
 function whyTaken(question: RouteQuestion, provider: CompiledProvider, model: string | null): RouteReason {
   if (aliasOf(question)?.targets.some((target) => target.provider === provider.id && target.model === model))
-    return { code: 'alias', alias: question.model };
+    return { code: isOwnAlias(question) ? 'own-alias' : 'alias', alias: question.model };
   if (question.model === `${provider.id}/${model}`) return { code: 'addressed' };
   return { code: provider.models.has(question.model) ? 'listed' : 'any-name' };
 }
@@ -111,8 +110,10 @@ function whyLeftOut(question: RouteQuestion, provider: CompiledProvider): RouteR
     return { code: 'not-allowed', group: group.id };
   if (key?.allowsModel && ![model, meant ?? model].some(key.allowsModel)) return { code: 'not-on-key', key: key.name };
   if (alias && !alias.targets.some((target) => target.provider === provider.id))
-    return { code: 'not-in-alias', alias: model };
+    return { code: isOwnAlias(question) ? 'not-in-own-alias' : 'not-in-alias', alias: model };
   if (provider.unusable) return { code: 'unusable', reason: provider.unusable };
+  // A target of the key's own alias that the key may not name.
+  if (alias && isOwnAlias(question)) return { code: 'not-allowed', group: group.id };
   if (addressed && addressed !== provider) return { code: 'other-addressed', provider: addressed.id };
   return { code: 'not-served' };
 }
@@ -123,6 +124,10 @@ function addressedProvider({ group, model }: RouteQuestion): CompiledProvider | 
   return group.providers.find(({ provider }) => model.startsWith(`${provider.id}/`))?.provider;
 }
 
-function aliasOf({ aliases, model }: RouteQuestion): AliasConfig | undefined {
-  return aliases.find((alias) => alias.name === model);
+function aliasOf({ group, model }: RouteQuestion): AliasConfig | undefined {
+  return group.aliases.get(model);
+}
+
+function isOwnAlias({ key, model }: RouteQuestion): boolean {
+  return key?.aliases?.some(({ name }) => name === model) ?? false;
 }

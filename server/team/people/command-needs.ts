@@ -75,8 +75,8 @@ export const commandRules: Rules = {
   'group.remove': { needs: () => admin },
   'cache.clear': { needs: ({ group }) => needsOfScope({ group }) },
   'cassette.rewind': { needs: () => admin },
-  'alias.put': { needs: () => admin },
-  'alias.remove': { needs: () => admin },
+  'alias.put': { needs: needsOfAlias },
+  'alias.remove': { needs: needsOfAlias },
   'settings.update': { needs: () => admin },
   'config.import': { needs: () => admin },
   'config.adopt': { needs: () => admin },
@@ -116,6 +116,11 @@ function needsOfKeyChanges({ id, changes }: CommandMap['key.update']): readonly 
     ...(changes.group === undefined ? [] : [{ is: 'manager-of-group', group: changes.group } as const]),
     ...(changes.cassette === undefined ? [] : admin),
   ];
+}
+
+/** The aliases of a key lead only where the key may go anyway. */
+function needsOfAlias({ key }: { key?: string | undefined }): readonly Need[] {
+  return key === undefined ? admin : [{ is: 'owner-or-manager-of-key', key }];
 }
 
 function needsOfScope({ group, key }: { group?: string | undefined; key?: string | undefined }): readonly Need[] {

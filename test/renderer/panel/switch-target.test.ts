@@ -29,12 +29,13 @@ const models = [
 ];
 const ofAlias: Choosing = {
   name: 'fast',
+  own: null,
   alias: { name: 'fast', targets: [target('b', 'x', 3), target('off', 'z', 4, 0.5), target('a', 'x', 1)] },
   route: { candidates: [candidate('a', 'x'), candidate('b', 'x'), candidate('c', null)] },
   models,
 };
 const ofModel: Choosing = {
-  ...{ name: 'x', alias: null, models },
+  ...{ name: 'x', alias: null, own: null, models },
   route: { candidates: [candidate('a', 'x'), candidate('b', 'x'), candidate('c', null)] },
 };
 const said = (choosing: Choosing) => choicesOf(choosing).map(({ provider, model }) => `${provider}/${model}`);

@@ -75,6 +75,7 @@ const refusals: Record<string, readonly Refused[]> = {
     wrong('slow --target main', 'Use provider/model'),
     wrong('slow --target main/a,priority=x', '"priority" must be a whole number'),
     failed('slow --target nobody/a', 'There is no provider "nobody"'),
+    failed('slow --key nobody --target main/a', 'There is no key "nobody"'),
   ],
   'alias remove': [wrong('fast', 'use --yes'), failed('nobody --yes', 'There is no alias "nobody"')],
   'model list': [failed('--key nobody', 'There is no key "nobody"')],

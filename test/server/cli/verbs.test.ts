@@ -217,6 +217,14 @@ describe.each([
     );
     const refused = await run('route explain --group team --model gpt-secret');
     expect(refused.stdout).toContain('is refused (model_not_found)');
+    await ask('key create laptop');
+    await ask('alias put fast --key laptop --target main/gpt-own');
+    const shown = await run('key show laptop');
+    expect(shown.stdout).toMatch(/fast +main\/gpt-own/);
+    const own = (await ask('route explain --key laptop --model fast')) as { candidates: object[] };
+    expect(own.candidates[0]).toMatchObject({ model: 'gpt-own', why: { code: 'own-alias' } });
+    await ask('alias remove fast --key laptop --yes');
+    expect(await ask('key show laptop')).toMatchObject({ aliases: [] });
     await ask('alias remove fast --yes');
     await ask('group remove team --yes');
     expect(await ask('alias list')).toEqual([]);

@@ -89,6 +89,12 @@ describe('a command is refused, and nothing changes:', () => {
       '"nope"',
       () => ({ type: 'alias.put', alias: { name: 'a', targets: [{ provider: 'nope', model: 'm' }] } }),
     ],
+    [
+      'an alias of an unknown key',
+      'not_found',
+      '"nope"',
+      () => ({ type: 'alias.put', key: 'nope', alias: { name: 'a', targets: [{ provider: 'main', model: 'm' }] } }),
+    ],
     ['an unknown alias', 'not_found', '"nope"', () => ({ type: 'alias.remove', name: 'nope' })],
     ['an unknown setting', 'invalid_command', 'port', () => ({ type: 'settings.update', changes: { colour: 'red' } })],
     [

@@ -234,6 +234,24 @@ describe('groups, aliases and settings', () => {
     expect((await stored()).aliases).toHaveLength(1);
   });
 
+  test('an alias of one key stands beside that for all, and goes with the provider that it leads to', async () => {
+    const spare = { provider: 'spare', model: 'gpt-x' };
+    const main = { provider: 'main', model: 'gpt-x', priority: 1 };
+    const namesOf = (aliases: { name: string }[]) => aliases.map(({ name }) => name);
+    const own = async () => (await stored()).keys.find(({ id }: { id: string }) => id === 'k1').aliases;
+    await run({ type: 'alias.put', key: 'k1', alias: { name: 'fast', targets: [spare, main] } });
+    await run({ type: 'alias.put', key: 'k1', alias: { name: 'slow', targets: [spare] } });
+    expect([namesOf((await stored()).aliases), namesOf(await own())]).toEqual([['fast'], ['fast', 'slow']]);
+    const { gateway } = current();
+    const exported = (await gateway.query({ type: 'config' })).config;
+    expect((await gateway.query({ type: 'import-preview', config: exported })).changes).toEqual([]);
+    await run({ type: 'alias.put', alias: { name: 'fast', targets: [main] } });
+    await run({ type: 'provider.remove', id: 'spare' });
+    expect(await own()).toMatchObject([{ name: 'fast', targets: [main] }]);
+    await run({ type: 'alias.remove', key: 'k1', name: 'fast' });
+    expect(await own()).toBeUndefined();
+  });
+
   test('a setting changes alone, inside its part too', async () => {
     await run({ type: 'settings.update', changes: { limits: { jsonBodyBytes: 1000 }, keepAliveCommentMs: 5 } });
     await run({ type: 'settings.update', changes: { demo: 'on' } });

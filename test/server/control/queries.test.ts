@@ -133,6 +133,7 @@ describe('what is configured', () => {
       canReveal: false,
       suffix: null,
       previousUntil: null,
+      aliases: [],
       owner: null,
     });
     expect(keys.slice(1).map(({ lastUsedAt }) => lastUsedAt)).toEqual([null, null, null]);

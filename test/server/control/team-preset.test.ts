@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
+import { hashOf, testKey } from '../../support/gateway.ts';
 import {
   type ControlGateway,
   type ControlGatewayOptions,
@@ -228,6 +229,20 @@ describe('what a preset locks', () => {
     ],
     ['aliases', { type: 'alias.put', alias: { name: 'mine', targets: [{ provider: 'acme', model: 'gpt-acme' }] } }],
     [
+      'aliases/team/fast',
+      {
+        ...{ type: 'alias.put', key: 'k1' },
+        alias: { name: 'team/fast', targets: [{ provider: 'acme', model: 'gpt-acme', weight: 2 }] },
+      },
+    ],
+    [
+      'aliases',
+      {
+        ...{ type: 'alias.put', key: 'k1' },
+        alias: { name: 'team/own', targets: [{ provider: 'acme', model: 'gpt-acme' }] },
+      },
+    ],
+    [
       'groups/default/policy',
       { type: 'group.put', group: { id: 'default', models: ['gpt-*', 'team/*'], policy: { retries: 0 } } },
     ],
@@ -262,6 +277,19 @@ describe('what a preset locks', () => {
     const gateway = await openLocked(path);
     if (command.type === 'provider.remove') await gateway.execute({ type: 'alias.remove', name: 'mine' });
     await expect(gateway.execute(command)).resolves.toBeDefined();
+  });
+
+  test('holds for a key that had an alias of its own in its place', async () => {
+    const targets = [{ provider: 'own', model: 'mine' }];
+    const aliases = [
+      { name: 'team/fast', targets },
+      { name: 'other', targets },
+    ];
+    const keys = [{ id: 'k1', group: 'default', hash: hashOf(testKey), aliases }];
+    const { gateway } = await open({ providers: [ownProvider], keys });
+    await gateway.execute({ type: 'team-preset.apply', preset: locking('aliases/team/fast') });
+    const [key] = await gateway.query({ type: 'keys' });
+    expect(key?.aliases.map(({ name }) => name)).toEqual(['other']);
   });
 
   test('cannot be removed either', async () => {

@@ -17,7 +17,7 @@ export function asking(config: Parts, keyId = 'k', found: Record<string, string[
   );
   const snapshot = snapshotOf({ groups: [{ id: 'g' }], ...config, keys }, { discovered });
   const key = [...snapshot.keys.values()].find(({ id }) => id === keyId);
-  const group = key && snapshot.group(key.groupId);
+  const group = key && snapshot.groupOf(key);
   if (!key || !group) throw new Error('unreachable');
   return {
     list: () => listModels(group, key).map(({ id }) => id),

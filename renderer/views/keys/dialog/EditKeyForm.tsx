@@ -1,12 +1,19 @@
 import { Stack } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { useSearch } from 'wouter';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
+import { IconAction } from '../../../components/buttons/IconAction.tsx';
 import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { Fieldset } from '../../../components/forms/Fieldset.tsx';
+import list from '../../../components/lists/List.module.css';
 import { TestingLine } from '../../../components/testing/TestingLine.tsx';
+import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { isEqual } from '../../../state/edits/edits.ts';
+import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import { useRights } from '../../../state/rights/use-rights.ts';
 import { KeyFields } from './KeyFields.tsx';
 import { KeyName } from './KeyName.tsx';
@@ -18,8 +25,8 @@ interface EditKeyFormProps {
 }
 
 /**
- * The form of an existing key, with the settings that the person may change: for its owner, only the name. The secret
- * stays the same.
+ * The form of an existing key, with the settings that the person may change: for its owner, only the name and
+ * its own aliases. The secret stays the same.
  */
 export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
   const [first] = useState(() => draftOf(view));
@@ -52,8 +59,45 @@ export function EditKeyForm({ view, onClose }: EditKeyFormProps) {
             <TestingLine kind="key" id={view.id} />
           </>
         )}
+        <OwnAliases view={view} />
         <DialogActions command={command} onLeave={onClose} />
       </Stack>
     </form>
+  );
+}
+
+/** They are made in the panel at the tray and by the command line; here one sees and removes them, each at once. */
+function OwnAliases({ view }: Pick<EditKeyFormProps, 'view'>) {
+  const { keys: names } = useMessages();
+  const [aliases, setAliases] = useState(view.aliases);
+  const providerName = useProviderName();
+  const command = useCommand();
+  if (aliases.length === 0) return null;
+  const remove = async (name: string) => {
+    if (await command.run({ type: 'alias.remove', name, key: view.id }))
+      setAliases(aliases.filter((alias) => alias.name !== name));
+  };
+  return (
+    <Fieldset legend={names.ownAliases} hint={names.ownAliasesHint}>
+      <ul className={list.list}>
+        {aliases.map(({ name, targets }) => (
+          <li key={name} className={list.plain}>
+            <div>
+              <span className={list.mono}>{name}</span>
+              <div className={list.detail}>
+                {targets.map(({ provider, model }) => `${model} · ${providerName(provider)}`).join(' → ')}
+              </div>
+            </div>
+            <IconAction
+              label={names.removeOwnAlias(name)}
+              icon={<IconTrash size={18} />}
+              isDisabled={command.isRunning}
+              onClick={() => void remove(name)}
+            />
+          </li>
+        ))}
+      </ul>
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </Fieldset>
   );
 }

@@ -11,7 +11,9 @@ export function describeReason(reason: RouteReason, provider: ProviderView | und
     case 'unusable':
       return (provider && blockedReason(provider, messages.providers.blocked)) ?? reason.reason;
     case 'alias':
+    case 'own-alias':
     case 'not-in-alias':
+    case 'not-in-own-alias':
       return reasons[reason.code](reason.alias);
     case 'not-in-group':
     case 'not-allowed':

@@ -5,7 +5,6 @@ import { snapshotOf } from '../../../support/providers.ts';
 
 const prices = createPriceTable();
 const facts: ModelFacts = {
-  isAlias: (name) => name === 'fast',
   price: ({ provider, model }) => prices.tokenPrice(provider.id, model ?? ''),
   health: () => 'ok',
 };

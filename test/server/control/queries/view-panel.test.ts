@@ -148,6 +148,16 @@ test('a client is shown with its models, whatever its version, and with who else
   ]);
 });
 
+test('an alias of a key alone is shown as its own, and concerns no other key', async () => {
+  await ask('fast', 'claude-cli/2.0.1');
+  await ask('fast', 'something-of-its-own/1', { key: 'sk-agent' });
+  const targets = [{ provider: 'main', model: 'gpt-x' }];
+  await sluice.gateway.execute({ type: 'alias.put', key: 'k2', alias: { name: 'fast', targets } });
+  const [agent, laptop] = (await panel()).clients.map(({ models }) => models[0]);
+  expect(agent).toMatchObject({ isAlias: true, isOwn: true, target: { model: 'gpt-x' }, sharedWith: [] });
+  expect(laptop).toMatchObject({ isAlias: true, isOwn: false, target: { model: 'small' }, sharedWith: [] });
+});
+
 test('what a provider has left is shown once an answer has told it, and only while it is on', async () => {
   await ask('gpt-y', 'curl/8.5.0');
   expect((await panel()).remaining).toEqual([]);

@@ -18,13 +18,13 @@ function explainWhole(input: Partial<ConfigInput>, model: string, secret?: strin
     demo: null,
     ownAddresses: new Set(),
   });
-  const group = snapshot.group('g');
-  if (!group) throw new Error('there is no group');
   const key = secret === undefined ? null : ([...snapshot.keys.values()][0] ?? null);
+  const group = key ? snapshot.groupOf(key) : snapshot.group('g');
+  if (!group) throw new Error('there is no group');
   const health = new HealthTracker({ nowMs: () => 1 });
   const order = { health, typicalPrice: () => null, strategy: group.policy.strategy, wallMs: 1 };
   return explainRoute({
-    ...{ snapshot, group, key, aliases: config.aliases, model },
+    ...{ snapshot, group, key, model },
     explainOrder: (targets) => explainOrder(targets, order),
     explainWires,
   });
@@ -39,6 +39,27 @@ function explain(input: Partial<ConfigInput>, model: string, secret?: string) {
 }
 
 describe('an explained route', () => {
+  test('tells the alias of the key alone from the one for all, and which of its targets the group does not allow', () => {
+    const targets = (...providers: string[]) => providers.map((provider) => ({ provider, model: 'm' }));
+    const input: Partial<ConfigInput> = {
+      providers: ['all', 'own', 'barred', 'other'].map((id) => ({ id, baseUrl, models: ['m'] })),
+      aliases: [{ name: 'fast', targets: targets('all') }],
+      groups: [{ id: 'g', deny: ['barred/m'] }],
+      keys: [{ id: 'k', group: 'g', secret: 'env:K', aliases: [{ name: 'fast', targets: targets('own', 'barred') }] }],
+    };
+    const ownAlias = 'the key\'s own alias "fast"';
+    expect(explain(input, 'fast', 'sk-own')).toEqual({
+      refusal: null,
+      lines: [
+        ['own', 'm', `${ownAlias} leads to it`],
+        ['all', null, `${ownAlias} does not lead to it`],
+        ['barred', null, 'group "g" does not allow this model name'],
+        ['other', null, `${ownAlias} does not lead to it`],
+      ],
+    });
+    expect(explain(input, 'fast').lines[0]).toEqual(['all', 'm', 'the alias "fast" leads to it']);
+  });
+
   test('follows the order of the group, and names those that take any name last', () => {
     const input: Partial<ConfigInput> = {
       providers: [

@@ -18,7 +18,11 @@ import { admin, manager, member, personOf, signedIn, withSignIn } from './plante
 let sluice: ControlGateway;
 beforeAll(async () => {
   sluice = await startControlGateway({
-    config: { groups: [{ id: 'default' }, { id: 'ours' }, { id: 'theirs' }], keys: [] },
+    config: {
+      groups: [{ id: 'default' }, { id: 'ours' }, { id: 'theirs' }, { id: 'limited', models: ['fast', 'demo-chat'] }],
+      settings: { demo: 'on' },
+      keys: [],
+    },
     ports: withSignIn,
   });
 });
@@ -46,6 +50,22 @@ test('a manager creates keys without an owner, unless they choose otherwise', as
   const own = await give<'key.create'>({ type: 'key.create', group: 'ours', own: true }, manager);
   expect([service.key.owner, own.key.owner]).toEqual([null, manager.id]);
   expect(await give({ type: 'key.reveal', id: service.key.id }, manager)).toEqual({ secret: service.secret });
+});
+
+test('a member chooses for their own key who answers, among what group and key allow', async () => {
+  const mia = personOf('mia', { memberOf: ['limited'] });
+  const { key } = await give<'key.create'>({ type: 'key.create', group: 'limited' }, mia);
+  const alias = (model: string) => ({ name: 'fast', targets: [{ provider: 'demo', model }] });
+  const put = (model: string, person: Person) => give({ type: 'alias.put', key: key.id, alias: alias(model) }, person);
+  await put('demo-chat', mia);
+  await expect(put('demo-reasoning', mia)).rejects.toMatchObject({ code: 'invalid_value' });
+  await expect(put('demo-chat', personOf('else', { memberOf: ['limited'] }))).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await expect(give({ type: 'alias.put', alias: alias('demo-chat') }, mia)).rejects.toMatchObject(forbidden);
+  const [view] = (await sluice.gateway.query({ type: 'keys' }, signedIn(mia))).filter(({ id }) => id === key.id);
+  expect(view?.aliases).toMatchObject([alias('demo-chat')]);
+  await give({ type: 'alias.remove', key: key.id, name: 'fast' }, mia);
 });
 
 test('a manager restricts and revokes the key of a member, but never learns its secret', async () => {

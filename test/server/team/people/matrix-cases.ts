@@ -156,10 +156,14 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'group.remove': ({ group }) => [{ type: 'group.remove', id: group }],
   'cache.clear': ({ group }) => [{ type: 'cache.clear' }, { type: 'cache.clear', group }],
   'cassette.rewind': () => [{ type: 'cassette.rewind' }],
-  'alias.put': ({ alias }) => [
+  'alias.put': ({ alias, key }) => [
     { type: 'alias.put', alias: { name: alias, targets: [{ provider: 'demo', model: 'a' }] } },
+    { type: 'alias.put', key, alias: { name: alias, targets: [{ provider: 'demo', model: 'a' }] } },
   ],
-  'alias.remove': ({ alias }) => [{ type: 'alias.remove', name: alias }],
+  'alias.remove': ({ alias, key }) => [
+    { type: 'alias.remove', name: alias },
+    { type: 'alias.remove', key, name: alias },
+  ],
   'settings.update': () => [{ type: 'settings.update', changes: { sessions: 'off' } }],
   'config.import': () => [{ type: 'config.import', config: { version: 1 } }],
   'config.adopt': () => [{ type: 'config.adopt', text: 'A=1' }],
