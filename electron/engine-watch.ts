@@ -1,10 +1,10 @@
 /** Keeps the state that the tray shows, from the engine's events and from today's usage. */
 import { localCalendar, localZone } from '../server/contract/calendar.ts';
+import { isError } from '../server/contract/condition.ts';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
-import { blockOf } from '../server/contract/provider-block.ts';
+import { blockOf } from '../server/contract/provider-views.ts';
 import type { QueryInput } from '../server/contract/queries.ts';
-import { isError } from '../server/contract/request-errors.ts';
 import type { UsageView } from '../server/contract/request-views.ts';
 import type { Gateway } from '../server/engine/gateway.ts';
 import { after } from '../server/ground/timers.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { app, dialog, powerMonitor } from 'electron';
 import { openManagedPresets, type PresetPlaces } from '../server/config/managed-preset.ts';
 import { policyPath } from '../server/config/policy-path.ts';
-import { isSluiceLink } from '../server/contract/preset-link.ts';
+import { isSluiceLink } from '../server/contract/sluice-link.ts';
 import { readEnvironment } from '../server/engine/environment.ts';
 import { isResourceExhaustion } from '../server/ground/resource-exhaustion.ts';
 import { after } from '../server/ground/timers.ts';

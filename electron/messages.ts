@@ -6,9 +6,9 @@ import { controlProblemTextsZh } from '../server/contract/control-problem-texts-
 import { counted } from '../server/contract/counted.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { FailureClass } from '../server/contract/ledger.ts';
-import { placeTexts, placeTextsZh } from '../server/contract/place-texts.ts';
+import { placeTexts, placeTextsZh } from '../server/contract/places.ts';
 import type { Policy } from '../server/contract/policy.ts';
-import type { ProviderBlock } from '../server/contract/provider-block.ts';
+import type { ProviderBlock } from '../server/contract/provider-views.ts';
 import type { StartProblems } from './start-problem.ts';
 
 const startProblems: TextsOf<StartProblems> = {

@@ -1,7 +1,7 @@
 import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { App } from 'electron';
-import { isSluiceLink } from '../server/contract/preset-link.ts';
+import { isSluiceLink } from '../server/contract/sluice-link.ts';
 import type { OpenedInbox } from './opened-inbox.ts';
 
 /** The URL scheme that the desktop registers with the operating system. */

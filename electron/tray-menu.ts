@@ -2,8 +2,7 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { formatMessage } from '../server/contract/coded.ts';
 import type { UpdateView } from '../server/contract/ipc.ts';
-import type { ProviderBlock } from '../server/contract/provider-block.ts';
-import type { ProviderHealthView } from '../server/contract/provider-views.ts';
+import type { ProviderBlock, ProviderHealthView } from '../server/contract/provider-views.ts';
 import type { EngineState } from './engine-host.ts';
 import type { ShellMessages } from './messages.ts';
 import type { ShellLanguage } from './shell-language.ts';

@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestView } from '../contract/request-views.ts';
-import { type KeptRequest, sentRequestOf } from '../contract/sent-request.ts';
+import { type KeptRequest, sentRequestOf, withModel } from '../contract/sent-request.ts';
 import { spreadOf } from '../contract/spread.ts';
-import { withModel } from '../contract/with-model.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { CliError } from './programs/exit-codes.ts';

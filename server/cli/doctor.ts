@@ -1,7 +1,7 @@
 /** `sluice doctor`: checks everything between a client and a provider, in the order of a request. Changes nothing. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { bypassEntries, parseBypass } from '../contract/proxy-bypass.ts';
+import { bypassEntries, parseBypass } from '../contract/host-rule.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import { prepareDataFolder } from '../data-folder/data-folder.ts';
 import { readEnvironment } from '../engine/environment.ts';

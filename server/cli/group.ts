@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { GroupPreviewView, GroupView, RefusedDefault } from '../contract/access-views.ts';
-import { type Capability, capabilities } from '../contract/capability.ts';
 import type { GroupConfig } from '../contract/config.ts';
+import { type Capability, capabilities } from '../contract/operations.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { type CacheChoice, cacheHelp, parseCache } from './cache-option.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';

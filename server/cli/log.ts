@@ -84,7 +84,7 @@ async function showOne({ control, output }: VerbContext, id: string): Promise<vo
 
 /** Loaded for this alone: it brings the readers of all APIs' answers. */
 async function answerIn({ response }: NonNullable<QueryResults['request']['capture']>): Promise<string | null> {
-  const { answerTextOf } = await import('../contract/conversation/answer-text.ts');
+  const { answerTextOf } = await import('../contract/conversation/body-content.ts');
   const { contentOf } = await import('../contract/conversation/body-content.ts');
   const { shortened } = await import('../contract/conversation/request-text.ts');
   const text = answerTextOf(contentOf(response));

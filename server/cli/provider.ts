@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type FailingModels, failingModelsOf } from '../contract/provider-down.ts';
-import type { ProviderView } from '../contract/provider-views.ts';
+import { type FailingModels, failingModelsOf, type ProviderView } from '../contract/provider-views.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import { describeTest } from './describe-test.ts';
 import type { Examples } from './examples.ts';

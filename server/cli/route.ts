@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { RouteCandidate, RouteView, WireWay } from '../contract/access-views.ts';
-import { type ConversationWire, conversationWires } from '../contract/conversation-wires.ts';
 import type { LossNote } from '../contract/loss-codes.ts';
+import { type ConversationWire, conversationWires } from '../contract/operations.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { mustExist } from './nearest-id.ts';

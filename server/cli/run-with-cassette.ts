@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { OpenCassette } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
-import { configVersion } from '../contract/migrate-config.ts';
+import { configVersion } from '../contract/removed-features.ts';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { describeSummary } from './cassette-summary.ts';

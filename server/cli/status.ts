@@ -2,11 +2,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isBehindPublicAddress } from '../contract/address.ts';
-import { expiryConcern, needsAttention } from '../contract/attention.ts';
 import { localZone } from '../contract/calendar.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { LimitMeter } from '../contract/limits.ts';
-import { isDown } from '../contract/provider-down.ts';
+import { expiryConcern, type LimitMeter, needsAttention } from '../contract/limits.ts';
+import { isDown } from '../contract/provider-views.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';

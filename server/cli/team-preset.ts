@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readTeamPreset } from '../config/read-team-preset.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { makePresetLink } from '../contract/preset-link.ts';
+import { makePresetLink } from '../contract/sluice-link.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from '../control/changes/change-team-preset.ts';
 import type { Examples } from './examples.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { localZone, wholeQuarters } from '../contract/calendar.ts';
 import { namelessUsage, type UsageDimension, usageColumns, usageDimensions, withoutPrice } from '../contract/ledger.ts';
-import { forecastMonth, monthSoFar } from '../contract/pace.ts';
+import { forecastMonth, monthSoFar } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Config, currentConfigSchema } from '../contract/config.ts';
-import { configVersion, migrateConfig } from '../contract/migrate-config.ts';
+import { configVersion, migrateConfig } from '../contract/removed-features.ts';
 
 export type CheckedConfig =
   | { kind: 'good'; config: Config }

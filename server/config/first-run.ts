@@ -1,6 +1,6 @@
 import { type Config, configSchema } from '../contract/config.ts';
-import { configVersion } from '../contract/migrate-config.ts';
-import { defaultGroupId } from '../contract/passthrough.ts';
+import { defaultGroupId } from '../contract/operations.ts';
+import { configVersion } from '../contract/removed-features.ts';
 
 /** The configuration of a new data folder, whose person has yet to be shown round and asked. */
 export function firstRunConfig(): Config {

@@ -3,7 +3,7 @@
  * `/control` read it alike.
  */
 import type { DialectId } from './config.ts';
-import { isInNetwork, type Network, parseAddress, parseNetwork } from './ip-network.ts';
+import { isInNetwork, type Network, parseAddress, parseNetwork } from './host-rule.ts';
 
 export interface ServiceAddress {
   /** What is no address stays as it was given; its checks say why. */

@@ -1,5 +1,6 @@
-/** Fields that several commands share. */
+/** Fields that several commands share, and the scope of those that concern a group, a key, or all requests. */
 import { z } from 'zod';
+import { idSchema } from './config.ts';
 
 /** The command fails with `conflict` if the configuration has another revision. Absent: any revision is accepted. */
 export const expectedRevision = z.number().int().positive().optional();
@@ -16,3 +17,10 @@ export const secretValue = z
 
 /** Another program's configuration. It may hold keys, so it is never logged. */
 export const adoptedText = z.string().max(4_000_000);
+
+/** At most one of the two; with neither, all requests. */
+export const commandScope = { group: idSchema.optional(), key: idSchema.optional() };
+
+export const hasOneScope = ({ group, key }: { group?: string | undefined; key?: string | undefined }) =>
+  group === undefined || key === undefined;
+export const tooManyScopes = { error: 'name a group or a key, not both', path: ['key'] };

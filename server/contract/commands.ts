@@ -8,21 +8,129 @@ import { z } from 'zod';
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { AdoptedEntry } from './adopt-views.ts';
 import type { ClearedCache } from './answer-cache.ts';
-import { startCaptureSchema, stopCaptureSchema } from './capture-commands.ts';
-import { adoptedText, displayName, expectedRevision, secretValue } from './command-fields.ts';
+import {
+  adoptedText,
+  commandScope,
+  displayName,
+  expectedRevision,
+  hasOneScope,
+  secretValue,
+  tooManyScopes,
+} from './command-fields.ts';
 import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSchema } from './config.ts';
 import type { ErrorBody } from './errors.ts';
-import { startFaultsSchema, stopFaultsSchema } from './fault-commands.ts';
-import type { TimedFaultsView } from './faults.ts';
+import { faultProfileNames, maxFaultMinutes, type TimedFaultsView } from './faults.ts';
 import type { BegunJoin, JoinState } from './join-views.ts';
-import { peopleCommands } from './people-commands.ts';
+import { personId, tokenScopes } from './people.ts';
 import { type ProviderTrial, providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
-import { resumeSessionSchema, stopSessionSchema } from './session-commands.ts';
 import { settingsSchema } from './settings.ts';
 import type { TimedCaptureView } from './status-views.ts';
-import { teamCommands } from './team-commands.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
+
+const tokenId = z.string().regex(/^tok_[0-9a-f]{16}$/, 'use the id of an API token: tok_ and 16 hexadecimal digits');
+
+/**
+ * Commands about people who sign in, and their API tokens. All fail with `not_found` if sign-in is not set up.
+ *
+ * Members of `commandSchema`.
+ */
+const peopleCommands = [
+  /** Creates a token for the person who sends the command. It has that person's rights, within its scopes. */
+  z.strictObject({
+    type: z.literal('token.create'),
+    name: displayName,
+    scopes: z.array(z.enum(tokenScopes)).min(1).max(tokenScopes.length),
+    days: z.number().int().min(1).max(366).default(90),
+  }),
+  /** Revokes an own token; an administrator may also revoke those of others. */
+  z.strictObject({ type: z.literal('token.revoke'), id: tokenId }),
+  /** Ends all sessions and API tokens of a person, at once and everywhere. Keys keep working. */
+  z.strictObject({ type: z.literal('person.sign-out'), id: personId }),
+  /** Ends all sessions and API tokens of a person, and revokes (or disables) all of their keys, everywhere. */
+  z.strictObject({
+    type: z.literal('person.revoke'),
+    id: personId,
+    keys: z.enum(['revoke', 'disable']).default('revoke'),
+    expectedRevision,
+  }),
+] as const;
+
+/** Members of `commandSchema`. */
+const teamCommands = [
+  /** Begins to join. Changes nothing yet: the person enters a code, and `team.finish-join` does the rest. */
+  z.strictObject({ type: z.literal('team.join'), url: z.string().min(1).max(2_048) }),
+  /**
+   * Must be repeated until the person has approved it. It then creates a key for the person on the gateway and adds the
+   * gateway as a provider. `group`: the key's group; absent: the only group in which the person may have a key.
+   */
+  z.strictObject({ type: z.literal('team.finish-join'), id: z.uuid(), group: idSchema.optional() }),
+  /**
+   * Reverts the join: removes the provider here, and the key and the sign-in there; leaves the gateway's team preset.
+   */
+  z.strictObject({ type: z.literal('team.leave'), provider: idSchema }),
+] as const;
+
+/**
+ * Captures the requests of the next minutes: those of a group, of a key, or all. Ends by itself and when the program
+ * ends. Starting it again restarts the time.
+ */
+const startCaptureSchema = z
+  .strictObject({
+    type: z.literal('capture.start'),
+    minutes: z.number().int().min(1).max(60).default(10),
+    /** The capture ends after this many requests, or after `minutes` if that is sooner. */
+    requests: z.number().int().min(1).max(1_000).optional(),
+    ...commandScope,
+  })
+  .refine(hasOneScope, tooManyScopes);
+
+/** Ends the capture that `capture.start` began with the same group or key. */
+const stopCaptureSchema = z
+  .strictObject({ type: z.literal('capture.stop'), ...commandScope })
+  .refine(hasOneScope, tooManyScopes);
+
+/**
+ * Applies faults on purpose to the requests of a key, or of all keys of a group. Requires exactly one of `profile` and
+ * `rules`. Ends by itself and when the program ends; replaces what was started for the same key or group.
+ */
+const startFaultsSchema = z
+  .strictObject({
+    type: z.literal('faults.start'),
+    ...commandScope,
+    profile: z.enum(faultProfileNames).optional(),
+    /**
+     * Such as `cut;after=5;share=0.1;model=gpt-*`. A request meets the faults of all rules that apply, as far as they
+     * can be combined.
+     */
+    rules: z.array(z.string().min(1).max(300)).min(1).max(50).optional(),
+    minutes: z.number().int().min(1).max(maxFaultMinutes).default(10),
+    /** The same seed leads to the same choices; absent: a random one. */
+    seed: z.number().int().min(0).max(0x7fff_ffff).optional(),
+  })
+  .refine(({ group, key }) => (group === undefined) !== (key === undefined), {
+    error: 'name a group or a key',
+    path: ['key'],
+  })
+  .refine(({ profile, rules }) => (profile === undefined) !== (rules === undefined), {
+    error: 'give a profile or rules',
+    path: ['profile'],
+  });
+
+/** Ends what `faults.start` began with the same group or key; without either, ends all faults. */
+const stopFaultsSchema = z
+  .strictObject({ type: z.literal('faults.stop'), ...commandScope })
+  .refine(hasOneScope, tooManyScopes);
+
+/** Commands that stop and resume a session. */
+export const sessionId = z
+  .string()
+  .regex(/^ses_[0-9a-f]{16}$/, 'use the id of a session: ses_ and 16 hexadecimal digits');
+
+/** Refuses all further requests of a session with `session_stopped` until it is resumed, even after a restart. */
+const stopSessionSchema = z.strictObject({ type: z.literal('session.stop'), id: sessionId });
+/** Accepts its requests again. Its budget starts from zero. */
+const resumeSessionSchema = z.strictObject({ type: z.literal('session.resume'), id: sessionId });
 
 const keyChangesSchema = z
   .strictObject({

@@ -2,7 +2,7 @@
  * Conditions on records of the ledger, as values: the engine and the window ask them of a record, and the stores turn them into
  * SQL (`store/rules/condition-sql.ts`), so that each rule of what counts is written once.
  */
-import type { AttemptRecord } from './ledger.ts';
+import type { AttemptRecord, RequestOutcome, RequestRecord } from './ledger.ts';
 
 /** The members whose value a condition may compare. */
 export type Condition<T> =
@@ -62,3 +62,27 @@ const attemptsOf = ({ attempts = [] }: WithAttempts) => attempts;
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
+
+/** Null while the request runs. */
+type Judged = Pick<RequestRecord, 'fault' | 'provider' | 'status'> & { outcome: RequestOutcome | null };
+
+/** What counts as an error: in usage, sessions, the request log, metrics, the command line and the window. */
+export const errorOutcomes: readonly RequestOutcome[] = ['error', 'stream-broken', 'interrupted'];
+
+/** A client's disconnect is no error, nor is a fault that was switched on. */
+export const errors: Condition<Judged> = {
+  all: [{ member: 'outcome', isOneOf: errorOutcomes }, { isNull: 'fault' }],
+};
+
+/** Errors that are the caller's mistake: Sluice refused the request with a 4xx, and no provider was asked. */
+export const refused: Condition<Judged> = {
+  all: [
+    { member: 'outcome', isOneOf: ['error'] },
+    { isNull: 'fault' },
+    { isNull: 'provider' },
+    { member: 'status', least: 400, most: 499 },
+  ],
+};
+
+export const isError = predicateOf(errors);
+export const isRefused = predicateOf(refused);

@@ -7,13 +7,11 @@
 import { z } from 'zod';
 import { cacheSchema } from './answer-cache.ts';
 import { greatestWeight } from './bounds.ts';
-import { capabilities } from './capability.ts';
 import { cassetteSchema, keyCassetteSchema } from './cassette.ts';
-import { findDuplicates, type ReportIssue } from './find-duplicates.ts';
-import { configVersion, migrateConfig } from './migrate-config.ts';
-import { passesThrough } from './passthrough.ts';
+import { capabilities, passesThrough } from './operations.ts';
 import { personId } from './people.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
+import { configVersion, migrateConfig } from './removed-features.ts';
 import { settingsSchema } from './settings.ts';
 
 /** The id of the built-in demo provider, which no configuration contains. */
@@ -370,4 +368,19 @@ function whyNoPassthrough(id: string, providers: readonly ProviderConfig[]): str
   if (!provider) return `there is no provider "${id}"`;
   if (passesThrough[provider.dialect]) return null;
   return `provider "${id}" speaks the dialect "${provider.dialect}", which has no passthrough paths: name another provider`;
+}
+
+/** Reports a problem in a configuration and its location. */
+export type ReportIssue = (path: PropertyKey[], message: string) => void;
+
+type Named = { id: string } | { name: string };
+
+/** Reports entries of the list at `path` whose id or name occurs more than once. */
+export function findDuplicates(list: readonly Named[], path: PropertyKey[], issue: ReportIssue): void {
+  const seen = new Set<string>();
+  list.forEach((each, index) => {
+    const name = 'id' in each ? each.id : each.name;
+    if (seen.has(name)) issue([...path, index], `"${name}" is there twice`);
+    seen.add(name);
+  });
 }

@@ -2,10 +2,9 @@
  * What a request counts for: the only place that says so. Sums, sessions, budgets, metrics, telemetry and the list of models
  * without a price fold what `countOf` returns; queries on stored rows use the same conditions as SQL (`store/rules/condition-sql.ts`).
  */
-import { type Condition, predicateOf } from './condition.ts';
+import { type Condition, isError, isRefused, predicateOf } from './condition.ts';
 import { lostPurchaseCode } from './errors.ts';
 import type { AttemptRecord, FailureClass, RequestOutcome, RequestRecord, Usage } from './ledger.ts';
-import { isError, isRefused } from './request-errors.ts';
 
 /** The fields that counting needs; an interrupted row has no others. */
 export type Countable = Pick<

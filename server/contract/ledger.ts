@@ -1,7 +1,8 @@
 /** The ledger's records. Durations are in milliseconds (fractions allowed), times in Unix milliseconds. */
-import type { Operation } from './capability.ts';
+
 import type { CaptureCause } from './capture.ts';
 import type { LossNote } from './loss-codes.ts';
+import type { Operation } from './operations.ts';
 
 /**
  * How reliable a usage is. `reserved`: as much as the request might have used, because a hard budget applies and the usage

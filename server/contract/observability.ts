@@ -1,7 +1,6 @@
 /** Settings of the output for other tools: metrics, OpenTelemetry and webhooks. All of it is off by default. */
 import { z } from 'zod';
-import { isSecretHeader } from './secret-header.ts';
-import { hasUserInfo, looksLikeSecretInHeader } from './secret-shape.ts';
+import { hasUserInfo, isSecretHeader, looksLikeSecretInHeader } from './secret-shape.ts';
 import { webhookEvents } from './webhook-events.ts';
 
 const reference = /^(?:env|file):.+$/s;

@@ -1,23 +1,21 @@
 /** The queries of the control plane and their results. No result contains a secret. */
-
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
 import type { AdoptPreview } from './adopt-views.ts';
 import type { CacheView } from './answer-cache.ts';
 import { isTimeZone } from './calendar.ts';
-import { operations } from './capability.ts';
 import type { CassetteView } from './cassette.ts';
 import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { adoptedText } from './command-fields.ts';
-import { connectShape } from './commands.ts';
+import { connectShape, sessionId } from './commands.ts';
 import { comparisonPattern, outcomes, statusPattern } from './comparison.ts';
 import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type Found, findGroupsShape, findKeysShape, maxReported } from './find.ts';
 import { usageDimensions } from './ledger.ts';
+import { operations } from './operations.ts';
 import type { PanelView } from './panel-view.ts';
-import type { Person } from './people.ts';
-import { peopleQueries } from './people-queries.ts';
+import { type Person, personId } from './people.ts';
 import type { AuditEntry, PersonView, TokenView } from './people-views.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { PriceListView } from './price-views.ts';
@@ -33,10 +31,35 @@ import type {
   UsageStepView,
   UsageView,
 } from './request-views.ts';
-import { sessionId } from './session-commands.ts';
 import type { RequestText, SessionInFull, SessionView } from './session-views.ts';
 import type { HostView, NetworkView, StatusView } from './status-views.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from './team-preset.ts';
+
+/**
+ * Queries about people who sign in, and their API tokens. All except `who-am-i` and `join-preset` fail with `not_found`
+ * if sign-in is not set up.
+ *
+ * Members of `querySchema`.
+ */
+const peopleQueries = [
+  /** The signed-in person. */
+  z.strictObject({ type: z.literal('who-am-i') }),
+  /** The team preset offered to those who join this gateway. Fails with `invalid_value` if it cannot be imported. */
+  z.strictObject({ type: z.literal('join-preset') }),
+  /** All people who have signed in, with their present rights. */
+  z.strictObject({ type: z.literal('people') }),
+  /** The caller's API tokens; for an administrator, those of all people. */
+  z.strictObject({ type: z.literal('tokens') }),
+  /** The audit list: who changed what. */
+  z.strictObject({
+    type: z.literal('audit'),
+    /** Only changes by this person; null: by the administrator of the machine. */
+    personId: personId.nullable().optional(),
+    limit: z.number().int().min(1).max(1_000).default(100),
+    /** The `next` of the previous page. */
+    before: z.number().int().optional(),
+  }),
+] as const;
 
 /** Columns by which requests can be sorted, besides time. */
 const requestSorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;

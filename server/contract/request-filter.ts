@@ -5,7 +5,7 @@
  *
  * Conditions are combined with AND. Words without a field are searched, as is `text:"…"`. Pure.
  */
-import { operations } from './capability.ts';
+
 import {
   type ComparedField,
   comparedFields,
@@ -16,8 +16,9 @@ import {
   outcomes,
   statusPattern,
 } from './comparison.ts';
+import { isError, isRefused } from './condition.ts';
+import { operations } from './operations.ts';
 import type { RequestFilterInput } from './queries.ts';
-import { isError, isRefused } from './request-errors.ts';
 import type { RequestView } from './request-views.ts';
 import { dayMs, hourMs } from './units.ts';
 

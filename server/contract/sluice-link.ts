@@ -3,14 +3,13 @@
  * `sluice://preset?data=…`. A link only shows something: what it would change needs a click in the window. Any page can
  * make one, so what is not exactly one of these forms is refused, and so is a link with a secret. Pure.
  */
-import { isSluiceLink, readPresetLink } from './preset-link.ts';
 import { looksLikeSecret } from './secret-shape.ts';
 
 /** Why a link shows nothing. */
-export const linkRefusals = ['preset', 'secret', 'unknown'] as const;
+const linkRefusals = ['preset', 'secret', 'unknown'] as const;
 export type LinkRefusal = (typeof linkRefusals)[number];
 
-export type SluiceLink =
+type SluiceLink =
   /** A team preset, not validated. */
   | { kind: 'preset'; text: string }
   /** A screen of the window, by its path. */
@@ -98,4 +97,40 @@ function decoded(text: string): string {
 
 function refused(reason: LinkRefusal): SluiceLink {
   return { kind: 'refused', reason };
+}
+
+/**
+ * A team preset as a link: `sluice://preset?data=…`. The link contains the preset itself, so opening it fetches
+ * nothing, but anyone who sees the link can read the preset. Runs in Node and in the window.
+ */
+const prefix = 'sluice://preset?data=';
+
+/** A command line on Windows has at most 32,767 characters. */
+const longestLink = 30_000;
+
+/** Null if the preset is too long for a link. */
+export function makePresetLink(preset: object): string | null {
+  const bytes = new TextEncoder().encode(JSON.stringify(preset));
+  if (bytes.length > longestLink) return null;
+  const base64 = btoa(String.fromCharCode(...bytes));
+  const link = prefix + base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return link.length > longestLink ? null : link;
+}
+
+export function isSluiceLink(text: string): boolean {
+  return /^sluice:/i.test(text);
+}
+
+/** The preset's text, not validated; null if the link was not made by `makePresetLink`. */
+export function readPresetLink(link: string): string | null {
+  // A browser may put a slash before the question mark.
+  const [, data = ''] = /^sluice:\/\/preset\/?\?data=([A-Za-z0-9_-]+)={0,2}$/i.exec(link) ?? [];
+  if (data === '' || link.length > longestLink) return null;
+  try {
+    const base64 = data.replaceAll('-', '+').replaceAll('_', '/');
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,7 @@
 /** The address of a client that may be behind proxies. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { isInNetwork, type Network, parseAddress, parseNetwork } from '../contract/ip-network.ts';
+import { isInNetwork, type Network, parseAddress, parseNetwork } from '../contract/host-rule.ts';
 
 /** Proxies whose X-Forwarded-For is trusted. Anyone else could forge it. */
 export class TrustedProxies {

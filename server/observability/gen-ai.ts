@@ -1,5 +1,5 @@
 /** Maps Sluice's terms to OpenTelemetry's semantic conventions for generative AI, which are still in development. */
-import type { Operation } from '../contract/capability.ts';
+import type { Operation } from '../contract/operations.ts';
 
 /** `gen_ai.operation.name` if the conventions define one, otherwise Sluice's own name. */
 const operationNames: Partial<Record<Operation, string>> = {

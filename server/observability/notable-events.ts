@@ -2,9 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlEvent } from '../contract/events.ts';
 import type { LimitReached } from '../contract/limits.ts';
-import { blockOf } from '../contract/provider-block.ts';
-import { isDown } from '../contract/provider-down.ts';
-import type { ProviderView } from '../contract/provider-views.ts';
+import { blockOf, isDown, type ProviderView } from '../contract/provider-views.ts';
 import type { SessionBudgetReached } from '../contract/session-budget.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
 

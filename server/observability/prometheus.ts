@@ -1,9 +1,9 @@
 /** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { isError } from '../contract/condition.ts';
 import { type Counting, countOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
-import { isError } from '../contract/request-errors.ts';
 import { secondMs } from '../contract/units.ts';
 import type { EngineFigures } from './engine-figures.ts';
 import { LabelSets, type SeriesLabels } from './label-sets.ts';

@@ -13,9 +13,9 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { isError } from '../contract/condition.ts';
 import { countOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
-import { isError } from '../contract/request-errors.ts';
 import { operationName } from './gen-ai.ts';
 import type { RequestTracer, RequestTracing, TraceHeaders } from './request-tracing.ts';
 

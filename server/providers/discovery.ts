@@ -4,8 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { formatMessage } from '../contract/coded.ts';
-import type { ProbeFinding } from '../contract/probe.ts';
-import { findingTexts } from '../contract/probe-texts.ts';
+import { findingTexts, type ProbeFinding } from '../contract/probe.ts';
 import type { Transport } from '../transport/transport.ts';
 import { openModelCache } from './model-cache.ts';
 import { type KnownModels, ModelWatch } from './model-watch.ts';

@@ -1,13 +1,14 @@
 import { formatMessage } from '../contract/coded.ts';
 import {
+  findingTexts,
   type ProbeFinding,
   type ProbeRemedy,
   type ProbeReport,
   type ProbeStep,
   type ProbeStepName,
   probeSteps,
+  remedyTexts,
 } from '../contract/probe.ts';
-import { findingTexts, remedyTexts } from '../contract/probe-texts.ts';
 
 /** Collects the steps of a probe. Steps after the first failure count as not reached. */
 export class ProbeSteps {

@@ -1,5 +1,5 @@
 import { demoProviderId, type GroupConfig } from '../contract/config.ts';
-import { defaultGroupId, passesThrough } from '../contract/passthrough.ts';
+import { defaultGroupId, passesThrough } from '../contract/operations.ts';
 import type { CompiledGroup, RankedProvider } from './snapshot.ts';
 
 /** Selects a group's passthrough provider. If none is set, the first group uses its only provider; other groups have none. */

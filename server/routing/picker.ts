@@ -2,8 +2,9 @@
  * The port between the attempt loop and what is known about targets from earlier requests (health, latency, prices,
  * conversations): it orders targets and credentials, and is notified of each attempt.
  */
-import type { Operation } from '../contract/capability.ts';
+
 import type { FailureClass } from '../contract/ledger.ts';
+import type { Operation } from '../contract/operations.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Target } from './snapshot.ts';

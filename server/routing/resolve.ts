@@ -1,8 +1,8 @@
 /** Resolves group, key and model name to ordered targets by look-ups in the compiled snapshot. Pure. */
 
 import type { ListedModel } from '../apis/core/api.ts';
-import type { Operation } from '../contract/capability.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { Operation } from '../contract/operations.ts';
 import { unknownModels } from '../providers/upstream.ts';
 import { reasonsOf, servers } from './compile-group.ts';
 import { nearestName } from './nearest-name.ts';

@@ -6,10 +6,10 @@
 import type { ListedModel } from '../apis/core/api.ts';
 import type { ChatFlavour } from '../apis/core/chat-flavour.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
-import type { Operation } from '../contract/capability.ts';
 import type { CassetteChoice } from '../contract/cassette.ts';
 import type { AliasConfig } from '../contract/config.ts';
 import type { Limited } from '../contract/limits.ts';
+import type { Operation } from '../contract/operations.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/prefill.ts';

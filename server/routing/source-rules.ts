@@ -1,6 +1,5 @@
 /** From which hosts and web pages requests are accepted, compiled from the settings. Pure. */
-import { parseHostRule } from '../contract/host-rule.ts';
-import { parseOriginRule } from '../contract/origin-rule.ts';
+import { parseHostRule, parseOriginRule } from '../contract/host-rule.ts';
 import type { Settings } from '../contract/settings.ts';
 
 export interface SourceRules {

@@ -1,4 +1,4 @@
-import { type BypassRule, bypassEntries, parseBypass } from '../contract/proxy-bypass.ts';
+import { type BypassRule, bypassEntries, parseBypass } from '../contract/host-rule.ts';
 import { isLoopback } from './is-loopback.ts';
 import type { AskSystem, ProxyChain } from './system-proxy.ts';
 

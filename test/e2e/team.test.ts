@@ -3,7 +3,7 @@
  */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { makePresetLink } from '../../server/contract/preset-link.ts';
+import { makePresetLink } from '../../server/contract/sluice-link.ts';
 import { acmePreset } from '../server/control/team-preset-file.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { tabTo } from './person.ts';

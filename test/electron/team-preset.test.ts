@@ -7,7 +7,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makePresetLink } from '../../server/contract/preset-link.ts';
+import { makePresetLink } from '../../server/contract/sluice-link.ts';
 import { acmePreset } from '../server/control/team-preset-file.ts';
 import { checkout } from '../support/program.ts';
 import { openDesktopsInSuite } from './desktop-suite.ts';

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Textarea } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { isSluiceLink, readPresetLink } from '../../../server/contract/preset-link.ts';
+import { isSluiceLink, readPresetLink } from '../../../server/contract/sluice-link.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { asControlError, ControlError } from '../../state/api/api.ts';
 import { ModalFrame } from '../dialogs/ModalFrame.tsx';

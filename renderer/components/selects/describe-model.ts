@@ -1,5 +1,5 @@
 import type { ModelView } from '../../../server/contract/access-views.ts';
-import { purposeOf } from '../../../server/contract/model-use.ts';
+import { purposeOf } from '../../../server/contract/model-identity.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 
 /** The purpose, context size and price of a model, as far as known: `Chat · 128K · $0.25 in, $2 out`. */

@@ -1,6 +1,6 @@
 /** Groups and filters the models of a picker. Pure. */
 import type { ModelView } from '../../../server/contract/access-views.ts';
-import { purposeOf } from '../../../server/contract/model-use.ts';
+import { purposeOf } from '../../../server/contract/model-identity.ts';
 import type { Messages } from '../../messages/en/en.ts';
 import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
 

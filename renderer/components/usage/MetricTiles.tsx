@@ -1,6 +1,6 @@
 import { Skeleton, UnstyledButton } from '@mantine/core';
 import { Link } from 'wouter';
-import type { MonthForecast } from '../../../server/contract/pace.ts';
+import type { MonthForecast } from '../../../server/contract/limits.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { UsageAnswers } from './load-usage.ts';
 import classes from './MetricTiles.module.css';

@@ -1,7 +1,7 @@
 /** All figures of the overview for a range, queried together so that they agree. */
 
 import { localCalendar, localZone } from '../../../server/contract/calendar.ts';
-import { forecastMonth, type MonthForecast, monthSoFar } from '../../../server/contract/pace.ts';
+import { forecastMonth, type MonthForecast, monthSoFar } from '../../../server/contract/limits.ts';
 import type { QueryInputMap, QueryResults } from '../../../server/contract/queries.ts';
 import { dayMs } from '../../../server/contract/units.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';

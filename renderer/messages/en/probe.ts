@@ -1,4 +1,4 @@
-import { findingTexts, remedyTexts } from '../../../server/contract/probe-texts.ts';
+import { findingTexts, remedyTexts } from '../../../server/contract/probe.ts';
 
 /** Findings of a provider test, in the engine's wording. Remedies use the window's names of settings. */
 export const probe = {

@@ -1,4 +1,4 @@
-import { placeTexts } from '../../../server/contract/place-texts.ts';
+import { placeTexts } from '../../../server/contract/places.ts';
 
 /** Texts that belong to no single screen. */
 export const shell = {

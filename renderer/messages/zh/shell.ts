@@ -1,4 +1,4 @@
-import { placeTextsZh } from '../../../server/contract/place-texts.ts';
+import { placeTextsZh } from '../../../server/contract/places.ts';
 import type { shell as english } from '../en/shell.ts';
 
 /** Texts that belong to no single screen. */

@@ -1,5 +1,5 @@
 import type { ModelView } from '../../../server/contract/access-views.ts';
-import { type ModelUse, purposeOf } from '../../../server/contract/model-use.ts';
+import { type ModelUse, purposeOf } from '../../../server/contract/model-identity.ts';
 import { demoId } from '../providers/demo-id.ts';
 
 type Candidate = Pick<ModelView, 'id' | 'health' | 'providers' | 'price'>;

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { ModelView } from '../../../server/contract/access-views.ts';
-import type { ModelUse } from '../../../server/contract/model-use.ts';
+import type { ModelUse } from '../../../server/contract/model-identity.ts';
 import { modelListVersion } from '../control/query-versions.ts';
 import { useControlState } from '../control/use-control.ts';
 import { useGroup, useKey } from '../control/use-found.ts';

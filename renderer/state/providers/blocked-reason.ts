@@ -1,5 +1,4 @@
-import { blockOf } from '../../../server/contract/provider-block.ts';
-import type { ProviderView } from '../../../server/contract/provider-views.ts';
+import { blockOf, type ProviderView } from '../../../server/contract/provider-views.ts';
 import type { Messages } from '../../messages/en/en.ts';
 
 /** Why a provider receives no requests, in the language of the window; null if it does. */

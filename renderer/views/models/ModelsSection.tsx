@@ -3,7 +3,7 @@ import { IconPlayerPlay, IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ModelView } from '../../../server/contract/access-views.ts';
-import { purposeOf } from '../../../server/contract/model-use.ts';
+import { purposeOf } from '../../../server/contract/model-identity.ts';
 import { CopyButton } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';

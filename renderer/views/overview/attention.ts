@@ -1,9 +1,14 @@
 /** Concerns that a person should look after, derived from the engine's state; the worst first. Pure. */
 
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
-import { expiryConcern, isNearlySpent, isUnpriced } from '../../../server/contract/attention.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import type { LimitMeter, LimitScope } from '../../../server/contract/limits.ts';
+import {
+  expiryConcern,
+  isNearlySpent,
+  isUnpriced,
+  type LimitMeter,
+  type LimitScope,
+} from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';

@@ -1,5 +1,4 @@
-import { failingModelsOf } from '../../../server/contract/provider-down.ts';
-import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { type CooldownView, failingModelsOf, type ProviderView } from '../../../server/contract/provider-views.ts';
 import { CooldownNote } from '../../components/feedback/CooldownNote.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import type { Messages } from '../../messages/en/en.ts';

@@ -5,8 +5,11 @@
  */
 
 import { contentOf, jsonValueOf } from '../../../server/contract/conversation/body-content.ts';
-import type { ShownConversation, ShownMessage } from '../../../server/contract/conversation/conversation.ts';
-import { objectOf } from '../../../server/contract/conversation/json-values.ts';
+import {
+  objectOf,
+  type ShownConversation,
+  type ShownMessage,
+} from '../../../server/contract/conversation/conversation.ts';
 import { readConversation } from '../../../server/contract/conversation/read-conversation.ts';
 import type { RequestInFull } from '../../../server/contract/request-views.ts';
 import type { SessionRequest } from '../../../server/contract/session-views.ts';

@@ -47,8 +47,7 @@ const storing = boundedPattern(
 /**
  * The parts of Anthropic's API that Sluice does not serve itself: message batches, files, skills, agents, sessions,
  * environments, vaults, memory stores, user profiles, the old `/complete`, and future additions. Knows only how its
- * paths are
- * built. Source: Anthropic's API reference, and the resources of its SDKs.
+ * paths are built. Source: Anthropic's API reference, and the resources of its SDKs.
  *
  * @param path below `/v1`, percent-encoded; the result is null if it cannot be a path of Anthropic's API
  */

@@ -12,8 +12,7 @@ import { converseUsage } from './usage.ts';
 
 /**
  * Streams of Bedrock's Converse API, whose frames have been unpacked into server-sent events: each is an object with
- * one member,
- * its type, as in AWS's SDKs. Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
+ * one member, its type, as in AWS's SDKs. Source: Amazon Bedrock API reference, `ConverseStreamOutput`.
  */
 export const converseStream: StreamFormat = {
   framing: sseFraming,

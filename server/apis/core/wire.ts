@@ -1,11 +1,11 @@
 /**
  * An API's format on the wire: one `Wire` for each API and operation. Pure: bytes and values in, bytes and values out;
- * no
- * socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
+ * no socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
  */
-import type { Operation } from '../../contract/capability.ts';
+
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { AskedTerms, PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
+import type { Operation } from '../../contract/operations.ts';
 import type { BodyOutline, Fitting } from './chat-flavour.ts';
 import type { Recording } from './recordings/recording-length.ts';
 import type { SizeOf } from './referred-input.ts';

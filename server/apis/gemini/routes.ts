@@ -152,10 +152,9 @@ const passedOfModel = boundedPattern(
 
 /**
  * The parts of Gemini's API that Sluice does not serve itself: files, caches, batches, interactions, file search
- * stores, tokens
- * for the Live API, long-running operations such as Veo's, and future additions. Knows only how its paths are built:
- * names and
- * ids take turns, and a verb may follow after a colon. Source: Google, "Gemini API reference"; AIP-122 and AIP-136.
+ * stores, tokens for the Live API, long-running operations such as Veo's, and future additions. Knows only how its
+ * paths are built: names and ids take turns, and a verb may follow after a colon. Source: Google, "Gemini API
+ * reference"; AIP-122 and AIP-136.
  *
  * Whether the path names a model, but asks for something else than its description.
  */

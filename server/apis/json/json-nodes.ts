@@ -1,7 +1,6 @@
 /**
  * Reads the members and elements of one value where it stands in a document, without parsing it, and leaves some of
- * them
- * out. For values of a document that is known to be valid JSON.
+ * them out. For values of a document that is known to be valid JSON.
  */
 import type { ByteRange } from './json-scan.ts';
 import type { JsonEdit } from './json-splice.ts';

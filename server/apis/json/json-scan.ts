@@ -1,8 +1,7 @@
 /**
  * Scans a JSON object once and reports its top-level members. Checks the grammar without making strings or copies, so
  * long text is cheap. Can pause anywhere except within a number or a run of whitespace, whose length is bounded
- * instead,
- * so that callers can scan long documents in slices.
+ * instead, so that callers can scan long documents in slices.
  *
  * Inside strings it only looks for the closing quote: an invalid escape or a raw control character is left to the
  * upstream to reject.

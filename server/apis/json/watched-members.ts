@@ -1,8 +1,7 @@
 /**
  * Members of a JSON body that deserve a second look: in its lists, such as `messages[].reasoning_content`, and anywhere
- * those
- * that name stored objects. The scan of the body only notes which of them it met, so that bodies without them cost
- * nothing more.
+ * those that name stored objects. The scan of the body only notes which of them it met, so that bodies without them
+ * cost nothing more.
  */
 import { JsonNames } from './json-names.ts';
 

@@ -1,5 +1,5 @@
 /** What a translation has to know of the API that the client speaks. Each API states it in its own folder. */
-import type { ConversationWire } from '../../contract/conversation-wires.ts';
+import type { ConversationWire } from '../../contract/operations.ts';
 
 /** A field of the neutral conversation. */
 export type FieldName =

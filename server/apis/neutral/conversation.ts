@@ -7,7 +7,7 @@
  * and nothing depends on time or randomness, so that the same history renders to the same bytes in each turn.
  */
 
-import type { ConversationWire, UpstreamWire } from '../../contract/conversation-wires.ts';
+import type { ConversationWire, UpstreamWire } from '../../contract/operations.ts';
 import type { ClientApi } from './client-api.ts';
 
 /** A wire that clients use. */

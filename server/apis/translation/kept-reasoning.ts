@@ -1,9 +1,7 @@
 /**
  * Extracts and restores reasoning that must be returned with its tool calls, for clients that do not bring all of it
- * back.
- * Those of chats drop the reasoning of Anthropic and Google, unless they preserve unknown members; others drop what
- * they
- * cannot show. Call ids are always returned.
+ * back. Those of chats drop the reasoning of Anthropic and Google, unless they preserve unknown members; others drop
+ * what they cannot show. Call ids are always returned.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';

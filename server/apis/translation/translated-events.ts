@@ -291,11 +291,9 @@ type SealEvent = Extract<AnswerEvent, { type: 'seal' }>;
 
 /**
  * Keeps seals in an order that clients understand. Gemini signs a text after it, and OpenRouter may tell details after
- * the
- * calls. To a client whose APIs have a block for each thought, such a seal would be an empty thought after the text,
- * and
- * the end of the answer: Claude Code prints the last block, which is then nothing. So it waits for the next thought or
- * call. If none comes it is not passed on; `ReasoningCollector` has it if the answer has calls.
+ * the calls. To a client whose APIs have a block for each thought, such a seal would be an empty thought after the
+ * text, and the end of the answer: Claude Code prints the last block, which is then nothing. So it waits for the next
+ * thought or call. If none comes it is not passed on; `ReasoningCollector` has it if the answer has calls.
  */
 export class SealOrder {
   readonly #takesLateSeals: boolean;

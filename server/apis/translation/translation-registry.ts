@@ -1,6 +1,6 @@
 /** The wires that can be translated into one another. */
 
-import type { ConversationWire, UpstreamWire } from '../../contract/conversation-wires.ts';
+import type { ConversationWire, UpstreamWire } from '../../contract/operations.ts';
 import { openaiFacts } from '../../models/model-facts.ts';
 import { anthropicMessages } from '../anthropic/translation/translation.ts';
 import { converseFacts } from '../bedrock/translation/model-facts.ts';

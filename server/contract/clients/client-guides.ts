@@ -1,9 +1,270 @@
+/** Guides to clients: programs, applications and frameworks here, agents and editors beside. */
+
+import { shellWord } from '../shell-words.ts';
 import { agentGuides } from './agent-guides.ts';
-import { appGuides } from './app-guides.ts';
-import type { ClientGuide, Connection, GuideStep } from './client-guide.ts';
+import type { ClientGuide, Connection, GuideStep, NoteStep } from './client-guide.ts';
 import { editorGuides } from './editor-guides.ts';
-import { frameworkGuides } from './framework-guides.ts';
-import { programGuides } from './program-guides.ts';
+
+/** Inside a container, loopback addresses refer to the container, not to the machine. */
+const fromContainer: NoteStep = { say: { code: 'from-container' }, isWarning: true };
+
+/** Applications with their own user interface. */
+export const appGuides: readonly ClientGuide[] = [
+  {
+    id: 'open-webui',
+    name: 'Open WebUI',
+    kind: 'apps',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key }) => [
+      {
+        say: {
+          code: 'open',
+          place: 'Admin Settings → Connections → OpenAI → Manage (the wrench) → Add New Connection',
+        },
+      },
+      {
+        say: { code: 'fill-in' },
+        fields: [
+          { label: 'URL', value: baseUrl },
+          { label: 'API Key', value: key },
+        ],
+      },
+      { say: { code: 'or-environment' }, snippet: `OPENAI_API_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${key}` },
+      fromContainer,
+    ],
+  },
+  {
+    id: 'librechat',
+    name: 'LibreChat',
+    kind: 'apps',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      {
+        say: { code: 'add-to', file: 'librechat.yaml' },
+        // Indented as it must be in the file.
+        snippet: `endpoints:\n  custom:\n    - name: "Sluice"\n      apiKey: "$\{SLUICE_KEY}"\n      baseURL: "${baseUrl}"\n      models:\n        default: ["${model}"]\n        fetch: true\n      headers:\n        X-Title: LibreChat`,
+      },
+      { say: { code: 'add-to', file: '.env' }, snippet: `SLUICE_KEY=${key}` },
+      fromContainer,
+    ],
+  },
+  {
+    id: 'cherry-studio',
+    name: 'Cherry Studio',
+    kind: 'apps',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'open', place: 'Settings → Model Provider → Add (type: OpenAI)' } },
+      {
+        say: { code: 'fill-in' },
+        fields: [
+          { label: 'API Key', value: key },
+          { label: 'API Host', value: baseUrl },
+        ],
+      },
+      { say: { code: 'add-model' }, snippet: model },
+    ],
+  },
+  {
+    id: 'raycast',
+    name: 'Raycast',
+    kind: 'apps',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'raycast-plan' } },
+      {
+        say: { code: 'add-to', file: '~/.config/raycast/ai/providers.yaml' },
+        snippet: `providers:\n  - id: sluice\n    name: Sluice\n    base_url: ${baseUrl}\n    api_keys:\n      sluice: ${key}\n    models:\n      - id: ${model}\n        name: ${model}\n        provider: sluice\n        context: 128000`,
+      },
+      { say: { code: 'context-guess' } },
+    ],
+  },
+  {
+    id: 'n8n',
+    name: 'n8n',
+    kind: 'apps',
+    endpoints: ['/v1/responses', '/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'open', place: 'Credentials → Create credential → OpenAI' } },
+      {
+        say: { code: 'fill-in' },
+        fields: [
+          { label: 'API Key', value: key },
+          { label: 'Base URL', value: baseUrl },
+        ],
+      },
+      { say: { code: 'add-model' }, snippet: model },
+      fromContainer,
+    ],
+  },
+  {
+    id: 'other',
+    name: 'OpenAI API',
+    kind: 'apps',
+    endpoints: null,
+    steps: ({ baseUrl, key, model }) => [
+      {
+        say: { code: 'any-other' },
+        fields: [
+          { label: 'Base URL', value: baseUrl },
+          { label: 'API key', value: key },
+          { label: 'Model', value: model },
+        ],
+      },
+      { say: { code: 'or-environment' }, snippet: `OPENAI_BASE_URL=${baseUrl}\nOPENAI_API_KEY=${key}` },
+    ],
+  },
+];
+
+/**
+ * Python frameworks. They call through openai-python and with its `user-agent`, so the snippets set a title (`X-Title`,
+ * as on OpenRouter) if the framework allows it.
+ */
+export const frameworkGuides: readonly ClientGuide[] = [
+  {
+    id: 'langchain',
+    name: 'LangChain',
+    kind: 'programs',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'install' }, snippet: 'pip install langchain-openai' },
+      {
+        say: { code: 'write-program' },
+        // With a base URL, LangChain requests the usage of a stream only if this is set.
+        snippet: `from langchain_openai import ChatOpenAI\n\nllm = ChatOpenAI(\n    model="${model}",\n    base_url="${baseUrl}",\n    api_key="${key}",\n    stream_usage=True,\n    default_headers={"X-Title": "LangChain"},\n)\nprint(llm.invoke("Hello").content)`,
+      },
+      { say: { code: 'embeddings-offline' } },
+    ],
+  },
+  {
+    id: 'llama-index',
+    name: 'LlamaIndex',
+    kind: 'programs',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'install' }, snippet: 'pip install llama-index-llms-openai-like' },
+      {
+        say: { code: 'write-program' },
+        snippet: `from llama_index.llms.openai_like import OpenAILike\n\nllm = OpenAILike(\n    model="${model}",\n    api_base="${baseUrl}",\n    api_key="${key}",\n    is_chat_model=True,\n    is_function_calling_model=True,\n    default_headers={"X-Title": "LlamaIndex"},\n)\nprint(llm.complete("Hello"))`,
+      },
+      { say: { code: 'llama-index-class' } },
+    ],
+  },
+  {
+    id: 'pydantic-ai',
+    name: 'Pydantic AI',
+    kind: 'programs',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'install' }, snippet: 'pip install "pydantic-ai-slim[openai]"' },
+      {
+        say: { code: 'write-program' },
+        snippet: `from pydantic_ai import Agent\nfrom pydantic_ai.models.openai import OpenAIChatModel\nfrom pydantic_ai.providers.openai import OpenAIProvider\n\nsluice = OpenAIProvider(base_url="${baseUrl}", api_key="${key}")\nagent = Agent(OpenAIChatModel("${model}", provider=sluice))\nprint(agent.run_sync("Hello").output)`,
+      },
+    ],
+  },
+];
+
+const shellEnvironment = ({ baseUrl, key }: Connection) =>
+  `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${shellWord(key)}`;
+
+/** Programs and libraries: for developers who write code or type commands. */
+export const programGuides: readonly ClientGuide[] = [
+  {
+    id: 'curl',
+    name: 'curl',
+    kind: 'programs',
+    endpoints: null,
+    steps: ({ baseUrl, key, model }) => [
+      {
+        say: { code: 'run-in-terminal' },
+        snippet: `curl ${baseUrl}/chat/completions \\\n  -H ${shellWord(`Authorization: Bearer ${key}`)} -H 'Content-Type: application/json' \\\n  -d ${shellWord(chatBody(model))}`,
+      },
+    ],
+  },
+  {
+    id: 'openai-python',
+    name: 'openai-python',
+    kind: 'programs',
+    endpoints: null,
+    steps: (connection) => [
+      { say: { code: 'install' }, snippet: 'pip install openai' },
+      {
+        say: { code: 'write-program' },
+        snippet: `from openai import OpenAI\n\nclient = OpenAI(base_url="${connection.baseUrl}", api_key="${connection.key}")\nreply = client.chat.completions.create(\n    model="${connection.model}",\n    messages=[{"role": "user", "content": "Hello"}],\n)\nprint(reply.choices[0].message.content)`,
+      },
+      { say: { code: 'or-environment' }, snippet: shellEnvironment(connection) },
+    ],
+  },
+  {
+    id: 'openai-node',
+    name: 'openai-node',
+    kind: 'programs',
+    endpoints: null,
+    steps: (connection) => [
+      { say: { code: 'install' }, snippet: 'npm install openai' },
+      {
+        say: { code: 'write-program' },
+        snippet: `import OpenAI from 'openai';\n\nconst client = new OpenAI({ baseURL: '${connection.baseUrl}', apiKey: '${connection.key}' });\nconst reply = await client.chat.completions.create({\n  model: '${connection.model}',\n  messages: [{ role: 'user', content: 'Hello' }],\n});\nconsole.log(reply.choices[0].message.content);`,
+      },
+      { say: { code: 'or-environment' }, snippet: shellEnvironment(connection) },
+    ],
+  },
+  {
+    id: 'vercel-ai-sdk',
+    name: 'Vercel AI SDK',
+    kind: 'programs',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'install' }, snippet: 'npm install ai @ai-sdk/openai-compatible' },
+      {
+        say: { code: 'write-program' },
+        // Without `includeUsage` streams have no usage; without `supportsStructuredOutputs` schemas are not sent.
+        snippet: `import { createOpenAICompatible } from '@ai-sdk/openai-compatible';\nimport { generateText } from 'ai';\n\nconst sluice = createOpenAICompatible({\n  name: 'sluice',\n  baseURL: '${baseUrl}',\n  apiKey: '${key}',\n  includeUsage: true,\n  supportsStructuredOutputs: true,\n});\nconst { text } = await generateText({ model: sluice('${model}'), prompt: 'Hello' });\nconsole.log(text);`,
+      },
+    ],
+  },
+  {
+    // LiteLLM calls through openai-python and with its `user-agent`, so the snippet sets a title.
+    id: 'litellm',
+    name: 'LiteLLM',
+    kind: 'programs',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'install' }, snippet: 'pip install litellm' },
+      {
+        say: { code: 'write-program' },
+        snippet: `from litellm import completion\n\nreply = completion(\n    model="openai/${model}",\n    api_base="${baseUrl}",\n    api_key="${key}",\n    messages=[{"role": "user", "content": "Hello"}],\n    extra_headers={"X-Title": "LiteLLM"},\n)\nprint(reply.choices[0].message.content)`,
+      },
+      {
+        say: { code: 'or-litellm-proxy' },
+        snippet: `model_list:\n  - model_name: ${model}\n    litellm_params:\n      model: openai/${model}\n      api_base: ${baseUrl}\n      api_key: ${key}\n      extra_headers: {"X-Title": "LiteLLM"}`,
+      },
+      {
+        say: { code: 'litellm-master-key' },
+        snippet: 'export LITELLM_MASTER_KEY=sk-choose-your-own\nlitellm --config config.yaml',
+      },
+    ],
+  },
+  {
+    id: 'llm',
+    name: 'llm',
+    kind: 'programs',
+    endpoints: ['/v1/chat/completions'],
+    steps: ({ baseUrl, key, model }) => [
+      { say: { code: 'install' }, snippet: 'pip install llm' },
+      {
+        say: { code: 'add-to', file: '"$(dirname "$(llm logs path)")"/extra-openai-models.yaml' },
+        snippet: `- model_id: sluice\n  model_name: ${model}\n  api_base: ${baseUrl}\n  api_key_name: sluice\n  supports_tools: true\n  supports_schema: true\n  headers: {X-Title: llm}`,
+      },
+      { say: { code: 'run-in-terminal' }, snippet: `llm keys set sluice --value ${key}\nllm -m sluice 'Hello'` },
+    ],
+  },
+];
+
+function chatBody(model: string): string {
+  return JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
+}
 
 /** All clients that the window and the command line explain. */
 export const clientGuides: readonly ClientGuide[] = [

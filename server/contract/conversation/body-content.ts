@@ -1,10 +1,17 @@
 /** The type of a captured body, which determines how it is shown. Pure. */
 import type { CapturedMessage } from '../capture.ts';
 import type { CapturedBody } from '../request-views.ts';
-import { type AssembledStream, assembleChunkList, assembleStream } from './assemble-stream.ts';
+import {
+  type AssembledStream,
+  assembleChunkList,
+  assembleStream,
+  isEventStream,
+  readStreamEvents,
+} from './assemble-stream.ts';
+import type { ShownPart } from './conversation.ts';
 import { parseTruncatedJson } from './parse-truncated-json.ts';
+import { readConversation } from './read-conversation.ts';
 import { mediumOf } from './read-part.ts';
-import { isEventStream, readStreamEvents } from './stream-events.ts';
 
 export type BodyContent =
   | { kind: 'json'; text: string }
@@ -46,4 +53,32 @@ function headerOf(headers: Message['headers'], name: string): string | null {
 /** Whether a text starts like a JSON object or array; it may be truncated. */
 export function looksLikeJson(text: string): boolean {
   return /^[ \n\r\t]*[{[]/.test(text);
+}
+
+/**
+ * The text of an answer. Pure.
+ *
+ * Null if there is no text to compare, as for audio.
+ */
+export function answerTextOf(content: BodyContent | null): string | null {
+  const conversation = readConversation(null, jsonValueOf(content));
+  if (conversation) return conversation.messages.flatMap(({ parts }) => parts.map(textOfPart)).join('\n\n');
+  return content && 'text' in content ? content.text : null;
+}
+
+function textOfPart(part: ShownPart): string {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal':
+    case 'thinking':
+      return part.text;
+    case 'call':
+      return `${part.name}(${part.input})`;
+    case 'media':
+      return `[${part.medium} ${part.name}]`;
+    case 'result':
+      return part.parts.map(textOfPart).join('\n');
+    case 'other':
+      return part.json;
+  }
 }

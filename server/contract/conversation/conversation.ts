@@ -1,3 +1,6 @@
+/** A conversation as it is shown, and what is read to make one. */
+import { isObject } from '../is-object.ts';
+
 /** A conversation as the inspector shows it, independent of the API. */
 export interface ShownConversation {
   /** The request's messages in order, followed by those of the answer. */
@@ -56,3 +59,15 @@ export function firstNewOf(messages: readonly Pick<ShownMessage, 'role' | 'isAns
   const first = lastAnswered + 1;
   return lastAnswered === -1 || messages[first] === undefined || messages[first].isAnswer ? null : first;
 }
+
+/** Reads untrusted JSON: unexpected values become empty ones, and nothing is thrown. */
+export type Json = Record<string, unknown>;
+
+export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The elements of a list that are objects. */
+export const objectsOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);

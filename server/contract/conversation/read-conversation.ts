@@ -4,12 +4,28 @@
  * Pure.
  */
 import { isObject } from '../is-object.ts';
-import type { ShownCall, ShownConversation, ShownMessage, ShownPart, ShownTool } from './conversation.ts';
-import { type Json, objectOf, objectsOf, textOf } from './json-values.ts';
-import { readCandidates, readContents } from './read-contents.ts';
-import { readInput, readOutput } from './read-items.ts';
-import { inputMessage, readAnthropicAnswer, readChoices, readMessages } from './read-messages.ts';
-import { mediaOfData, mediaOfUrl, textPart } from './read-part.ts';
+import {
+  type Json,
+  objectOf,
+  objectsOf,
+  type ShownCall,
+  type ShownConversation,
+  type ShownMessage,
+  type ShownPart,
+  type ShownTool,
+  textOf,
+} from './conversation.ts';
+import {
+  callOf,
+  mediaOfData,
+  mediaOfUrl,
+  mediumOf,
+  otherOf,
+  readContent,
+  resultOf,
+  textPart,
+  thoughtsOf,
+} from './read-part.ts';
 
 /**
  * Null if neither contains messages.
@@ -73,4 +89,154 @@ function withPairedCalls(messages: readonly ShownMessage[]): ShownMessage[] {
     });
     return parts.length > 0 || message.isAnswer ? [{ ...message, parts }] : [];
   });
+}
+
+/** Reads requests and answers of OpenAI's Chat API and Anthropic's Messages API. */
+function readMessages(request: Json): ShownMessage[] {
+  const system = readContent(request.system);
+  return [
+    ...(system.length > 0 ? [inputMessage('system', system)] : []),
+    ...objectsOf(request.messages).map((message) => inputMessage(roleOf(message), readMessage(message))),
+  ];
+}
+
+/** The choices of a chat completion or legacy completion. */
+function readChoices(answer: Json): ShownMessage[] {
+  return objectsOf(answer.choices).map((choice) => ({
+    role: 'assistant',
+    isAnswer: true,
+    parts: choice.message === undefined ? textPart('text', choice.text) : readMessage(objectOf(choice.message)),
+    stop: textOf(choice.finish_reason) || null,
+  }));
+}
+
+/** A message of Anthropic's API. */
+function readAnthropicAnswer(answer: Json): ShownMessage[] {
+  const stop = textOf(answer.stop_reason) || null;
+  return [{ role: 'assistant', isAnswer: true, parts: readContent(answer.content), stop }];
+}
+
+function inputMessage(role: ShownMessage['role'], parts: ShownPart[]): ShownMessage {
+  return { role, isAnswer: false, parts, stop: null };
+}
+
+function roleOf({ role }: Json): ShownMessage['role'] {
+  if (role === 'assistant') return 'assistant';
+  if (role === 'system' || role === 'developer') return 'system';
+  return role === 'tool' || role === 'function' ? 'tool' : 'user';
+}
+
+function readMessage(message: Json): ShownPart[] {
+  if (message.role === 'tool' || message.role === 'function')
+    return [resultOf(textOf(message.tool_call_id) || textOf(message.name), message.content, false)];
+  const calls = objectsOf(message.tool_calls).map((call) => readCall(call));
+  const old = objectOf(message.function_call);
+  return [
+    ...textPart('thinking', message.reasoning_content ?? message.reasoning),
+    ...readContent(message.content),
+    ...textPart('refusal', message.refusal),
+    ...objectsOf(message.images).map(({ image_url: url }) => mediaOfUrl('image', textOf(objectOf(url).url))),
+    ...readSpoken(objectOf(message.audio)),
+    ...calls,
+    ...(old.name === undefined ? [] : [callOf(textOf(old.name), textOf(old.name), old.arguments)]),
+  ];
+}
+
+function readCall(call: Json): ShownPart {
+  const custom = objectOf(call.custom);
+  const calledFunction = objectOf(call.function);
+  if (call.custom !== undefined) return callOf(textOf(call.id), textOf(custom.name), custom.input);
+  if (call.function === undefined) return otherOf(textOf(call.type), call);
+  return callOf(textOf(call.id), textOf(calledFunction.name), calledFunction.arguments);
+}
+
+/** The model's speech. Its format is only in the request, but players detect it themselves. */
+function readSpoken(audio: Json): ShownPart[] {
+  const sound = textOf(audio.data) === '' ? [] : [mediaOfData('audio/wav', textOf(audio.data))];
+  return [...sound, ...textPart('text', audio.transcript)];
+}
+
+/** Reads the contents and candidates of Google's Gemini API, whose fields are written in camelCase or snake_case. */
+function readContents(request: Json): ShownMessage[] {
+  const system = readParts(objectOf(request.systemInstruction ?? request.system_instruction));
+  return [
+    ...(system.length > 0 ? [inputMessage('system', system)] : []),
+    ...objectsOf(request.contents).map((content) =>
+      inputMessage(content.role === 'model' ? 'assistant' : 'user', readParts(content)),
+    ),
+  ];
+}
+
+function readCandidates(answer: Json): ShownMessage[] {
+  return objectsOf(answer.candidates).map((candidate) => ({
+    role: 'assistant',
+    isAnswer: true,
+    parts: readParts(objectOf(candidate.content)),
+    stop: textOf(candidate.finishReason) || null,
+  }));
+}
+
+function readParts(content: Json): ShownPart[] {
+  return objectsOf(content.parts).flatMap(readPart);
+}
+
+function readPart(part: Json): ShownPart[] {
+  const data = part.inlineData ?? part.inline_data;
+  const file = objectOf(part.fileData ?? part.file_data);
+  const call = objectOf(part.functionCall ?? part.function_call);
+  const result = objectOf(part.functionResponse ?? part.function_response);
+  if (typeof part.text === 'string') return textPart(part.thought === true ? 'thinking' : 'text', part.text);
+  if (data !== undefined) {
+    const { mimeType, mime_type: oldType, data: bytes, displayName } = objectOf(data);
+    const mediaType = textOf(mimeType ?? oldType);
+    return [mediaOfData(mediaType, textOf(bytes), textOf(displayName) || mediaType)];
+  }
+  const uri = textOf(file.fileUri ?? file.file_uri);
+  if (uri !== '') {
+    const medium = mediumOf(textOf(file.mimeType ?? file.mime_type));
+    return [{ kind: 'media', medium, url: uri, name: textOf(file.displayName) || uri }];
+  }
+  // Only recent versions of the API have ids for calls. Without one, a result belongs to the call of the same name.
+  if (call.name !== undefined) return [callOf(textOf(call.id) || textOf(call.name), textOf(call.name), call.args)];
+  if (result.name !== undefined)
+    return [resultOf(textOf(result.id) || textOf(result.name), result.response, 'error' in objectOf(result.response))];
+  return [otherOf(Object.keys(part)[0] ?? '', part)];
+}
+
+/** Reads the input and output items of OpenAI's Responses API. */
+function readInput(request: Json): ShownMessage[] {
+  const instructions = readContent(request.instructions);
+  const items = typeof request.input === 'string' ? [{ role: 'user', content: request.input }] : request.input;
+  return [
+    ...(instructions.length > 0 ? [inputMessage('system', instructions)] : []),
+    ...objectsOf(items).map((item) => inputMessage(roleOfItem(item), readItem(item))),
+  ];
+}
+
+/** Combines the items of a response into one message. */
+function readOutput(answer: Json): ShownMessage[] {
+  const parts = objectsOf(answer.output).flatMap(readItem);
+  const stop = textOf(answer.status) || null;
+  return [{ role: 'assistant', isAnswer: true, parts, stop }];
+}
+
+function roleOfItem(item: Json): ShownMessage['role'] {
+  const type = textOf(item.type);
+  if (type.endsWith('_output')) return 'tool';
+  if (type !== '' && type !== 'message') return 'assistant';
+  if (item.role === 'system' || item.role === 'developer') return 'system';
+  return item.role === 'assistant' ? 'assistant' : 'user';
+}
+
+function readItem(item: Json): ShownPart[] {
+  const type = textOf(item.type) || 'message';
+  if (type === 'message') return readContent(item.content);
+  if (type === 'reasoning') return thoughtsOf(item);
+  const id = textOf(item.call_id) || textOf(item.id);
+  if (type.endsWith('_output')) return [resultOf(id, item.output, false)];
+  if (type === 'image_generation_call' && typeof item.result === 'string')
+    return [mediaOfData(`image/${textOf(item.output_format) || 'png'}`, item.result)];
+  if (!type.endsWith('_call')) return [otherOf(type, item)];
+  const name = textOf(item.name) || type.slice(0, -'_call'.length);
+  return [callOf(id, name, item.arguments ?? item.input ?? item.action ?? item.operation)];
 }

@@ -3,8 +3,15 @@
  * the API need not be known.
  */
 
-import type { ShownCall, ShownMedia, ShownPart } from './conversation.ts';
-import { type Json, objectOf, objectsOf, textOf } from './json-values.ts';
+import {
+  type Json,
+  objectOf,
+  objectsOf,
+  type ShownCall,
+  type ShownMedia,
+  type ShownPart,
+  textOf,
+} from './conversation.ts';
 
 /** A string or a list of parts. */
 export function readContent(content: unknown): ShownPart[] {

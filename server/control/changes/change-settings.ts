@@ -2,8 +2,7 @@ import type { SettingsChanges } from '../../contract/commands.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { type Settings, settingsSchema } from '../../contract/settings.ts';
-import { unusableEntry } from '../../contract/settings-entries.ts';
-import { settingSections } from '../../contract/settings-table.ts';
+import { settingSections, unusableEntry } from '../../contract/settings-table.ts';
 import type { Changer } from './change.ts';
 
 export const updateSettings: Changer<'settings.update'> = (config, { changes }) => {

@@ -14,9 +14,8 @@ import {
 } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { lockedPaths, settingNames } from '../../contract/locked-paths.ts';
 import { type Settings, settingsSchema } from '../../contract/settings.ts';
-import type { TeamPreset } from '../../contract/team-preset.ts';
+import { lockedPaths, settingNames, type TeamPreset } from '../../contract/team-preset.ts';
 import { putById } from '../entries/change-list.ts';
 import { credentialPaths, isRedirected, redirectedProviders } from '../entries/redirected-providers.ts';
 import { keyWithAliases } from './change-alias.ts';

@@ -4,8 +4,7 @@ import type { Config } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { findLocks, type Lock, type LockablePart, type Locks } from '../../contract/lock.ts';
-import { lockedPaths } from '../../contract/locked-paths.ts';
-import type { TeamPreset } from '../../contract/team-preset.ts';
+import { lockedPaths, type TeamPreset } from '../../contract/team-preset.ts';
 import { compareConfigs } from '../entries/compare-configs.ts';
 
 /** All locks on a configuration. If several presets lock a path, the first one is reported. */

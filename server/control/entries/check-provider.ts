@@ -1,8 +1,7 @@
 import { demoProviderId, type ProviderConfig } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import type { ControlProblem } from '../../contract/control-problem.ts';
-import { isSecretHeader } from '../../contract/secret-header.ts';
-import { hasUserInfo } from '../../contract/secret-shape.ts';
+import { hasUserInfo, isSecretHeader } from '../../contract/secret-shape.ts';
 import { isVendorHost } from '../../providers/presets.ts';
 import { isOwnAddress } from '../../routing/compile.ts';
 

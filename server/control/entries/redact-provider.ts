@@ -1,6 +1,5 @@
 import type { Config, ProviderConfig } from '../../contract/config.ts';
-import { isSecretHeader } from '../../contract/secret-header.ts';
-import { hasUserInfo } from '../../contract/secret-shape.ts';
+import { hasUserInfo, isSecretHeader } from '../../contract/secret-shape.ts';
 
 /** A provider for display and export. A file edited by hand may contain secrets that `checkProvider` would refuse. */
 export function withoutSecrets(provider: ProviderConfig): ProviderConfig {

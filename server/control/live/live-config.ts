@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../../config/config-store.ts';
 import type { Config, ProviderConfig } from '../../contract/config.ts';
-import { unusableEntries } from '../../contract/settings-entries.ts';
+import { unusableEntries } from '../../contract/settings-table.ts';
 import { FollowedFiles } from '../../ground/files/follow-file.ts';
 import { createSerialQueue } from '../../ground/serial-queue.ts';
 import { after } from '../../ground/timers.ts';

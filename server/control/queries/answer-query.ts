@@ -4,9 +4,9 @@ import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { GroupPreviewView, RefusedDefault, RouteView } from '../../contract/access-views.ts';
 import type { AdoptPreview } from '../../contract/adopt-views.ts';
 import type { CacheView } from '../../contract/answer-cache.ts';
-import { capabilities } from '../../contract/capability.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
+import { capabilities } from '../../contract/operations.ts';
 import type { Within } from '../../contract/people.ts';
 import type { Policy } from '../../contract/policy.ts';
 import {

@@ -1,10 +1,15 @@
 /** Views of the configuration and its running state. They contain no secrets, only whether a secret exists. */
 import type { AliasView, GroupView, KeyView } from '../../contract/access-views.ts';
-import { expiryConcern, needsAttention } from '../../contract/attention.ts';
 import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../../contract/config.ts';
 import type { ConfigViews } from '../../contract/events.ts';
 import { type Found, fitting, maxReported, type Wanted } from '../../contract/find.ts';
-import type { Limited, LimitMeter, LimitScope } from '../../contract/limits.ts';
+import {
+  expiryConcern,
+  type Limited,
+  type LimitMeter,
+  type LimitScope,
+  needsAttention,
+} from '../../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../contract/provider-views.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
 import type { StatusView } from '../../contract/status-views.ts';

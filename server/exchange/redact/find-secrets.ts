@@ -3,8 +3,7 @@
  * to three deep), and base64-encoded at any offset. Runs in linear time.
  */
 import type { ByteRange } from '../../apis/json/json-scan.ts';
-import { sluiceKey } from '../../contract/secret-rules.ts';
-import { secretRangeSteps } from '../../contract/secret-shape.ts';
+import { secretRangeSteps, sluiceKey } from '../../contract/secret-shape.ts';
 import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
 import { escapeLength, noEscape, readEscape, writeCharacter } from './read-escape.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '../../apis/translation/embeddings-translator.ts';
 import { isAskedWhole, isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
 import { createTranslatorBetween, type Translator } from '../../apis/translation/translator.ts';
-import type { ConversationWire } from '../../contract/conversation-wires.ts';
+import type { ConversationWire } from '../../contract/operations.ts';
 import { dialects } from '../../providers/dialects.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { TranslationWay } from './thread-orders.ts';

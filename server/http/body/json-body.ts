@@ -249,8 +249,7 @@ const sliceBytes = 256 * 1024;
 
 /**
  * Commas before a closing bracket, which JSON does not have, but Google's parser and its examples do. They are blanked,
- * so
- * that all offsets stay as they are.
+ * so that all offsets stay as they are.
  *
  * A copy of the body without them; null if it has none. Other faults are left in it.
  */

@@ -1,9 +1,14 @@
 /** Explains how a model name is routed. `resolveRoute` itself determines the targets, this module only the reasons. */
 
-import type { RouteCandidate, RouteView, WireWay } from '../../contract/access-views.ts';
+import {
+  describeRouteReason,
+  type RouteCandidate,
+  type RouteReason,
+  type RouteView,
+  type WireWay,
+} from '../../contract/access-views.ts';
 import type { AliasConfig } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { describeRouteReason, type RouteReason } from '../../contract/route-reason.ts';
 import { anyKeyOf } from '../any-key.ts';
 import { nearestModel, resolveRoute } from '../resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from '../snapshot.ts';

@@ -6,7 +6,7 @@ import { applyPatch, type ConfigPatch } from '../../config/config-patch.ts';
 import { memberWithoutDefaults, withoutDefaults } from '../../config/without-defaults.ts';
 import type { Config } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { configVersion } from '../../contract/migrate-config.ts';
+import { configVersion } from '../../contract/removed-features.ts';
 import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
 import { number, text } from '../rules/columns.ts';
 import { isTemporary } from './failures.ts';

@@ -1,8 +1,7 @@
 /** What `countOf` says of a request, as SQL for both databases: a row for each part, to be added up by name. */
-import type { Condition } from '../../contract/condition.ts';
+import { type Condition, errors, refused } from '../../contract/condition.ts';
 import { unpriced, unpricedAttempts } from '../../contract/count.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
-import { errors, refused } from '../../contract/request-errors.ts';
 import {
   allOf,
   asNumber,

@@ -1,5 +1,5 @@
 /** The conditions of a request filter, and how requests are sorted and counted: once, for both databases. */
-import type { Operation } from '../../contract/capability.ts';
+
 import {
   type ComparedField,
   type Comparison,
@@ -7,11 +7,12 @@ import {
   comparisonOf,
   fitsStatus,
 } from '../../contract/comparison.ts';
+import { errorOutcomes, errors, refused } from '../../contract/condition.ts';
 import { usesRate } from '../../contract/count.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { LimitScope } from '../../contract/limits.ts';
+import type { Operation } from '../../contract/operations.ts';
 import type { Within } from '../../contract/people.ts';
-import { errorOutcomes, errors, refused } from '../../contract/request-errors.ts';
 import {
   allOf,
   anyOf,

@@ -1,6 +1,5 @@
 /** Converts requests to rows of the table `requests` and back. */
 
-import { operations } from '../../contract/capability.ts';
 import { captureCauses } from '../../contract/capture.ts';
 import {
   type AttemptRecord,
@@ -16,6 +15,7 @@ import {
   type Usage,
   type UsageCertainty,
 } from '../../contract/ledger.ts';
+import { operations } from '../../contract/operations.ts';
 import type { RequestView } from '../../contract/request-views.ts';
 import { json, number, type Row, type SqlValue, text } from './columns.ts';
 

@@ -1,7 +1,7 @@
 import { captureCauses } from '../../contract/capture.ts';
+import { isError } from '../../contract/condition.ts';
 import { unpriced } from '../../contract/count.ts';
 import type { RequestOutcome, RequestSession, ToolResult, Usage, UsageCertainty } from '../../contract/ledger.ts';
-import { isError } from '../../contract/request-errors.ts';
 import type { SessionRequestFacts } from '../../contract/session-views.ts';
 import { json, number, type Row, text } from './columns.ts';
 import { asNumber, rowSql, type SqlNotation } from './condition-sql.ts';

@@ -1,6 +1,6 @@
 /** Finds, sorts and counts requests. Reads in pieces of a few milliseconds and lets other work run in between. */
 import { setImmediate } from 'node:timers/promises';
-import { errors } from '../../contract/request-errors.ts';
+import { errors } from '../../contract/condition.ts';
 import type { RequestCount, RequestView } from '../../contract/request-views.ts';
 import { number } from '../rules/columns.ts';
 import { raw, rowSql, type Sql, sql, sqliteNotation } from '../rules/condition-sql.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readPresetLink } from '../../../server/contract/preset-link.ts';
+import { readPresetLink } from '../../../server/contract/sluice-link.ts';
 import { acmePreset } from '../control/team-preset-file.ts';
 import { type CliOptions, endProgramsAfterEach, runJson, runVerb, temporaryFolder } from './run-cli.ts';
 

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { configMigrations, configVersion, migrateConfig as migrate } from '../../../server/contract/migrate-config.ts';
+import {
+  configMigrations,
+  configVersion,
+  migrateConfig as migrate,
+} from '../../../server/contract/removed-features.ts';
 
 const steps = {
   1: (stored: Record<string, unknown>) => ({ ...stored, list: [stored.single] }),

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { identify, isSameModel } from '../../../server/contract/model-identity.ts';
-import { purposeOf } from '../../../server/contract/model-use.ts';
+import { identify, isSameModel, purposeOf } from '../../../server/contract/model-identity.ts';
 import { leastWorkOf } from '../../support/cpu-work.ts';
 import { tries } from '../../support/sweep.ts';
 

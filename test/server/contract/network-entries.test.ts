@@ -1,10 +1,14 @@
 /** Entries of lists of hosts, addresses and origins: what is accepted matches, and what matches nothing is refused. */
 import { describe, expect, test } from 'vitest';
-import { parseHostRule } from '../../../server/contract/host-rule.ts';
-import { isInNetwork, parseAddress, parseNetwork } from '../../../server/contract/ip-network.ts';
-import { parseOriginRule } from '../../../server/contract/origin-rule.ts';
-import { parseBypass } from '../../../server/contract/proxy-bypass.ts';
-import { entryChecks, unusableEntries } from '../../../server/contract/settings-entries.ts';
+import {
+  isInNetwork,
+  parseAddress,
+  parseBypass,
+  parseHostRule,
+  parseNetwork,
+  parseOriginRule,
+} from '../../../server/contract/host-rule.ts';
+import { entryChecks, unusableEntries } from '../../../server/contract/settings-table.ts';
 import { TrustedProxies } from '../../../server/http/client-address.ts';
 
 /** Per entry: hosts that it must match, and hosts that it must not. With a port behind a blank, only that port. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { localCalendar } from '../../../server/contract/calendar.ts';
-import { forecastMonth, monthSoFar, paceOf } from '../../../server/contract/pace.ts';
+import { forecastMonth, monthSoFar, paceOf } from '../../../server/contract/limits.ts';
 
 const day = 86_400_000;
 const week = { startMs: 0, endMs: 7 * day };

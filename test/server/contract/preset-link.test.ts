@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSluiceLink, makePresetLink, readPresetLink } from '../../../server/contract/preset-link.ts';
+import { isSluiceLink, makePresetLink, readPresetLink } from '../../../server/contract/sluice-link.ts';
 
 const preset = { teamPreset: 1, name: 'Ä 团队 ?>~', organisation: 'A' };
 

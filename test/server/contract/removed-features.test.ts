@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { checkConfig } from '../../../server/config/check-config.ts';
 import { commandSchema } from '../../../server/contract/commands.ts';
 import { configSchema } from '../../../server/contract/config.ts';
-import { configVersion } from '../../../server/contract/migrate-config.ts';
 import {
+  configVersion,
   describeRemovedFields,
   goneCall,
   goneWords,

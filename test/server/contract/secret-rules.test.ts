@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { secretRules } from '../../../server/contract/secret-rules.ts';
-import { redactSecretShapes, secretRanges } from '../../../server/contract/secret-shape.ts';
+import { redactSecretShapes, secretRanges, secretRules } from '../../../server/contract/secret-shape.ts';
 import { redactLogText } from '../../../server/ground/files/log.ts';
 import { cpuMsOf } from '../../support/cpu-work.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makePresetLink } from '../../../server/contract/preset-link.ts';
-import { readSluiceLink } from '../../../server/contract/sluice-link.ts';
+import { makePresetLink, readSluiceLink } from '../../../server/contract/sluice-link.ts';
 
 const secret = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789';
 const unknown = { kind: 'refused', reason: 'unknown' };

@@ -6,7 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { UpstreamWire } from '../../../server/contract/conversation-wires.ts';
+import type { UpstreamWire } from '../../../server/contract/operations.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { checkout, type RunningProgram, readyOf, startProgram } from '../../support/program.ts';
 import { type SecondClient, startSecondClient } from '../../support/second-client.ts';

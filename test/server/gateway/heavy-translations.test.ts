@@ -5,7 +5,7 @@
  * @suite long
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ConversationWire } from '../../../server/contract/conversation-wires.ts';
+import type { ConversationWire } from '../../../server/contract/operations.ts';
 import { type HeavyAnswer, HeavyNeighbours } from './heavy-neighbours.ts';
 
 const neighbours = new HeavyNeighbours();

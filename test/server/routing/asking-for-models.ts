@@ -1,8 +1,8 @@
 /** Resolves models in a compiled configuration. */
 import { hash } from 'node:crypto';
-import type { Capability } from '../../../server/contract/capability.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
+import type { Capability } from '../../../server/contract/operations.ts';
 import { listModels, resolveDefault, resolveRoute, retrieveModel } from '../../../server/routing/resolve.ts';
 import { snapshotOf } from '../../support/providers.ts';
 

@@ -1,7 +1,7 @@
 import { SimpleGrid, TextInput } from '@mantine/core';
 import { useId } from 'react';
 import type { ModelView, RefusedDefault } from '../../../../server/contract/access-views.ts';
-import { capabilities } from '../../../../server/contract/capability.ts';
+import { capabilities } from '../../../../server/contract/operations.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Groups.module.css';

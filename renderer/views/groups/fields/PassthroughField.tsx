@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core';
 import type { Lock } from '../../../../server/contract/lock.ts';
-import { passesThrough } from '../../../../server/contract/passthrough.ts';
+import { passesThrough } from '../../../../server/contract/operations.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
 import { Lockable } from '../../../components/locks/Lockable.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';

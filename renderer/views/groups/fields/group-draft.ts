@@ -1,6 +1,6 @@
 import type { GroupView } from '../../../../server/contract/access-views.ts';
 import type { Lock } from '../../../../server/contract/lock.ts';
-import { defaultGroupId } from '../../../../server/contract/passthrough.ts';
+import { defaultGroupId } from '../../../../server/contract/operations.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
 
 /** A group as edited, but for what the drawer “Testing” sets. All of it is sent at once, because `group.put` replaces the group. */

@@ -1,6 +1,6 @@
 import type { WireWay } from '../../../../server/contract/access-views.ts';
-import { wireLabels } from '../../../../server/contract/conversation-wires.ts';
 import type { LossNote } from '../../../../server/contract/loss-codes.ts';
+import { wireLabels } from '../../../../server/contract/operations.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Models.module.css';
 

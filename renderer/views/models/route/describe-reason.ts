@@ -1,6 +1,5 @@
-import type { RouteRefusal } from '../../../../server/contract/access-views.ts';
+import type { RouteReason, RouteRefusal } from '../../../../server/contract/access-views.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
-import type { RouteReason } from '../../../../server/contract/route-reason.ts';
 import type { Messages } from '../../../messages/en/en.ts';
 import { blockedReason } from '../../../state/providers/blocked-reason.ts';
 

@@ -1,6 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useState } from 'react';
-import { purposeOf } from '../../../../server/contract/model-use.ts';
+import { purposeOf } from '../../../../server/contract/model-identity.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Providers.module.css';

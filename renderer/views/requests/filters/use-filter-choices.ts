@@ -1,5 +1,5 @@
-import { operations } from '../../../../server/contract/capability.ts';
 import { outcomes } from '../../../../server/contract/comparison.ts';
+import { operations } from '../../../../server/contract/operations.ts';
 import { ranges } from '../../../../server/contract/request-filter.ts';
 import type { FilterOptions } from '../../../components/selects/FilterSelect.tsx';
 import { type Localization, useLocalization } from '../../../messages/use-messages.ts';

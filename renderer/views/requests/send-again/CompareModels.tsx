@@ -1,7 +1,6 @@
 import { Button, NumberInput, TagsInput } from '@mantine/core';
 import { useState } from 'react';
-import type { KeptRequest } from '../../../../server/contract/sent-request.ts';
-import { modelOf, withModel } from '../../../../server/contract/with-model.ts';
+import { type KeptRequest, modelOf, withModel } from '../../../../server/contract/sent-request.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { answerTextOf } from '../../../../server/contract/conversation/answer-text.ts';
+import { answerTextOf } from '../../../../server/contract/conversation/body-content.ts';
 import { spreadOf } from '../../../../server/contract/spread.ts';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';

@@ -1,7 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
-import { answerTextOf } from '../../../../server/contract/conversation/answer-text.ts';
-import { contentOf } from '../../../../server/contract/conversation/body-content.ts';
+import { answerTextOf, contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { MediaBody } from '../../../components/body/MediaBody.tsx';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';

@@ -1,7 +1,6 @@
 /** Detects errors in multi-line settings before they are sent to the engine. Pure. */
-import { isSecretHeader } from '../../../../server/contract/secret-header.ts';
-import { hasUserInfo, looksLikeSecretInHeader } from '../../../../server/contract/secret-shape.ts';
-import { entryChecks } from '../../../../server/contract/settings-entries.ts';
+import { hasUserInfo, isSecretHeader, looksLikeSecretInHeader } from '../../../../server/contract/secret-shape.ts';
+import { entryChecks } from '../../../../server/contract/settings-table.ts';
 import { webhookEvents } from '../../../../server/contract/webhook-events.ts';
 import { linesOf } from './settings-field.ts';
 import { webhookLine } from './structured-texts.ts';

@@ -1,11 +1,9 @@
 /**
  * What an upstream's error means, whatever API it came from: the status decides, the words only refine it. The router
- * takes
- * the class, the APIs' writers the meaning (`tellError`), so that both follow from one judgement. Pure.
+ * takes the class, the APIs' writers the meaning (`tellError`), so that both follow from one judgement. Pure.
  *
  * Sources: OpenAI, "Error codes"; Anthropic, "Errors"; Google, "Troubleshooting guide" and `google.rpc.Code`; Amazon
- * Bedrock
- * API reference, "Converse" and "ConverseStream", Errors; AWS, "Common error types".
+ * Bedrock API reference, "Converse" and "ConverseStream", Errors; AWS, "Common error types".
  */
 import type { FailureClass } from '../../../contract/ledger.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
@@ -396,8 +394,7 @@ const unclear = new Set([408, 409, 499]);
  * Whether an upstream may have done what it was asked to do, although it gave no usable answer. Pure.
  *
  * False only if the request did not arrive or was refused before the work. A server error, a redirect that may follow
- * the
- * work, a lost connection, a damaged answer and a silence all leave it open.
+ * the work, a lost connection, a damaged answer and a silence all leave it open.
  */
 export function mayHaveActed({ wasSent, status }: FailedCall): boolean {
   if (status === null) return wasSent;

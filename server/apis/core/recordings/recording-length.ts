@@ -1,9 +1,7 @@
 /**
  * How long a recording is, by its header: WAV, FLAC, MP3, MP4, Ogg and WebM. Reads the beginning, the end, and the few
- * places to
- * which the header leads, never the whole file. Written here because libraries for tags read more: `music-metadata`
- * brings ten
- * packages and goes through an MP3 from end to end.
+ * places to which the header leads, never the whole file. Written here because libraries for tags read more:
+ * `music-metadata` brings ten packages and goes through an MP3 from end to end.
  */
 
 export interface Recording {
@@ -63,8 +61,7 @@ export const headBytes = 64 * 1024;
 
 /**
  * The length of recordings that consist of boxes with a name and a size. Sources: Microsoft and IBM, "Multimedia
- * Programming
- * Interface and Data Specifications 1.0" (WAV), EBU Tech 3306 (RF64); ISO/IEC 14496-12 (MP4).
+ * Programming Interface and Data Specifications 1.0" (WAV), EBU Tech 3306 (RF64); ISO/IEC 14496-12 (MP4).
  */
 const boxedSeconds = { wav: wavSeconds, mp4: mp4Seconds };
 
@@ -172,8 +169,7 @@ function indexedSeconds(index: Buffer): number | null {
 
 /**
  * The length of recordings that consist of frames or pages. Sources: RFC 3533 (Ogg), RFC 7845 (Opus), "Vorbis I
- * specification",
- * RFC 9639 (FLAC); ISO/IEC 11172-3 and 13818-3, and LAME's "Xing VBR header" (MP3).
+ * specification", RFC 9639 (FLAC); ISO/IEC 11172-3 and 13818-3, and LAME's "Xing VBR header" (MP3).
  */
 const framedSeconds = { flac: flacSeconds, mp3: mp3Seconds, ogg: oggSeconds };
 
@@ -323,8 +319,7 @@ interface Element {
 
 /**
  * The length of a WebM or Matroska recording: its `Duration`, which browsers leave out while they record, or else the
- * time of
- * its last block. Source: RFC 9559 (Matroska), RFC 8794 (EBML).
+ * time of its last block. Source: RFC 9559 (Matroska), RFC 8794 (EBML).
  */
 async function webmSeconds(file: RecordingFile, head: Buffer): Promise<number | null> {
   const segment = find(head, { id: 0, start: 0, end: head.length }, ids.segment);

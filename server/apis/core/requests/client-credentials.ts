@@ -3,7 +3,7 @@
  * credentials. None of them reaches an upstream, which gets only the provider's credential.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { isSecretHeader } from '../../../contract/secret-header.ts';
+import { isSecretHeader } from '../../../contract/secret-shape.ts';
 
 /** Names that `isSecretHeader` does not cover; some relays read their own or the provider's key from them. */
 const moreNames = /authori[sz]ation|(?:^|[-_.])(?:auth|sig|jwt|bearer|passwd|pwd|passphrase)$/i;

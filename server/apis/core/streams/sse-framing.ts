@@ -55,11 +55,9 @@ const usualMaxHeldBytes = 64 * 1024;
 
 /**
  * Passes the bytes of a server-sent event stream unchanged, but only whole events: an incomplete event is held until
- * its
- * blank line. So an upstream that breaks off never leaves the client with half an event, and an error event or a
- * comment
- * can be inserted at any time. An event of more than `maxHeldBytes` (an image; default 64 KiB) passes as it arrives. A
- * byte order mark at the beginning is dropped.
+ * its blank line. So an upstream that breaks off never leaves the client with half an event, and an error event or a
+ * comment can be inserted at any time. An event of more than `maxHeldBytes` (an image; default 64 KiB) passes as it
+ * arrives. A byte order mark at the beginning is dropped.
  *
  * Lines may end in LF, CRLF and CR in any mixture (`sse-lines.ts`), and chunks may be cut anywhere.
  */

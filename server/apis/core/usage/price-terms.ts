@@ -1,7 +1,6 @@
 /**
  * What an answer tells of its price beside its usage: the service tier that it was given, and the searches that the
- * provider
- * ran for it. Read only from answers that have one of these words, which few do. Pure.
+ * provider ran for it. Read only from answers that have one of these words, which few do. Pure.
  */
 import { isObject } from '../../../contract/is-object.ts';
 import type { AskedTerms, PriceTerms, PriceTier } from '../../../contract/ledger.ts';
@@ -81,10 +80,8 @@ export interface OwnTerms {
 
 /**
  * On what terms a request may be answered, as far as they set its price beside the number of its tokens: the service
- * tier,
- * searches that the provider runs, input that is sound or is kept in a cache, output that is spoken. One reader for all
- * APIs,
- * used for reservations alone, so that it may parse. Pure.
+ * tier, searches that the provider runs, input that is sound or is kept in a cache, output that is spoken. One reader
+ * for all APIs, used for reservations alone, so that it may parse. Pure.
  */
 export function askedTerms(
   body: Pick<MeasuredRequest<never>, 'captured' | 'outline'>,

@@ -213,8 +213,7 @@ const known = new WeakMap<Buffer, readonly Payload[]>();
 
 /**
  * Finds pictures, documents and recordings in the body of a request of any API, which are base64 and may be megabytes
- * long,
- * without parsing it. Pure.
+ * long, without parsing it. Pure.
  *
  * In their order. Searched once for the reservations and estimates of a request.
  */

@@ -1,8 +1,7 @@
 /**
  * Finds the usage that an answer reports, in what is kept of it. The only reader for all APIs, and for both the ledger
- * and
- * the clients of other APIs: an API says where it reports usage, and what the object means. Nothing else in an answer
- * counts, because texts and the arguments of tools may echo what the client wrote. Pure.
+ * and the clients of other APIs: an API says where it reports usage, and what the object means. Nothing else in an
+ * answer counts, because texts and the arguments of tools may echo what the client wrote. Pure.
  */
 import { isObject } from '../../../contract/is-object.ts';
 import type { Usage } from '../../../contract/ledger.ts';

@@ -262,8 +262,7 @@ const ofPlaces = 'Coordinates are in a grid of 1000 × 1000 over the whole scree
 
 /**
  * The functions of Gemini's computer use, which its models know without being told: what a model of another service is
- * told of
- * them. They are called as any other function is. Source: Google, "Computer Use", Supported UI actions.
+ * told of them. They are called as any other function is. Source: Google, "Computer Use", Supported UI actions.
  *
  * All functions but those in `excluded`. `at` is where the tool that stands for them is in the request.
  */
@@ -289,8 +288,7 @@ const dropped = new Set(['nullable', 'propertyOrdering']);
 
 /**
  * Google's own schemas as JSON Schema: types in capitals, limits that are texts, and `nullable`. Source: Google,
- * "Gemini API
- * reference", `Schema`; `types.ts` of its SDK, where `minItems` and its kin are strings.
+ * "Gemini API reference", `Schema`; `types.ts` of its SDK, where `minItems` and its kin are strings.
  */
 export function fromGoogleSchema(schema: JsonSchema, depth = 0): JsonSchema {
   if (depth > maxSchemaDepth) return schema;
@@ -334,10 +332,8 @@ function hasNull(alternatives: readonly unknown[]): boolean {
 
 /**
  * Reads Google's requests as its services do, whose JSON is that of protobuf: a single value may stand for a list of
- * one, a
- * number for its digits, and a constant may be written in lower case. Sources: Protocol Buffers, "ProtoJSON format";
- * requests
- * that Google's own examples send.
+ * one, a number for its digits, and a constant may be written in lower case. Sources: Protocol Buffers, "ProtoJSON
+ * format"; requests that Google's own examples send.
  */
 class ProtoFields extends Fields {
   protected override nested(value: unknown, at: string): Fields {

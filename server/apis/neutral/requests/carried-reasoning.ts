@@ -4,8 +4,7 @@
  * content: Anthropic binds a signature to its model (newer ones also to the account), and OpenAI to the organisation.
  *
  * The envelope is base64, as Google's clients expect of a `thoughtSignature`, and says whether it is whole: what a
- * client
- * has changed or cut off would be refused by the origin.
+ * client has changed or cut off would be refused by the origin.
  */
 import { crc32 } from 'node:zlib';
 import type { ClientApi } from '../client-api.ts';
@@ -96,8 +95,7 @@ const atBeginning: Place = { calls: 0, text: 0 };
 
 /**
  * Puts thoughts back where they stood in their answer. Clients of chats return them apart from texts and calls, and
- * Claude
- * refuses thoughts that have moved: "blocks in the latest assistant message cannot be modified".
+ * Claude refuses thoughts that have moved: "blocks in the latest assistant message cannot be modified".
  *
  * @param thoughts in their order; those that do not tell their place stand first
  */

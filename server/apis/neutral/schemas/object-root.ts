@@ -1,15 +1,12 @@
 /**
  * A schema of objects as one object: the services refuse a choice between schemas, a reference or anything but
  * `"type":"object"` at the top of a tool's schema. What was valid before is valid afterwards. Only in one respect is
- * that
- * read as people mean it: an alternative that does not mention a property says nothing about it.
+ * that read as people mean it: an alternative that does not mention a property says nothing about it.
  *
  * Sources: OpenAI, "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"
  * (nspady/google-calendar-mcp#39, langchain-ai/langchainjs#9804); Anthropic, "input_schema does not support oneOf,
- * allOf,
- * or anyOf at the top level" (anthropics/claude-code#5878); Google, `FunctionDeclaration.parametersJsonSchema`: "The
- * schema
- * must describe an object".
+ * allOf, or anyOf at the top level" (anthropics/claude-code#5878); Google, `FunctionDeclaration.parametersJsonSchema`:
+ * "The schema must describe an object".
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../../contract/is-object.ts';

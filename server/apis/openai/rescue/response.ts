@@ -177,8 +177,7 @@ interface MessageSoFar {
 
 /**
  * What a client has of a streamed response, so that another target can continue it: one text message, preceded by
- * nothing
- * but reasoning.
+ * nothing but reasoning.
  *
  * A `StreamText`.
  */

@@ -1,5 +1,5 @@
 /** The fields of a request on which its usage depends, and the limit that it sets to its output. Pure. */
-import type { Capability } from '../../../contract/capability.ts';
+import type { Capability } from '../../../contract/operations.ts';
 import type { RequestView } from '../../core/wire.ts';
 
 const outputLimitFields = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'] as const;

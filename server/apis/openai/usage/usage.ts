@@ -1,7 +1,7 @@
 /** Usage of requests to OpenAI's API, by operation. */
 
-import type { Capability } from '../../../contract/capability.ts';
 import type { Usage } from '../../../contract/ledger.ts';
+import type { Capability } from '../../../contract/operations.ts';
 import { countOf, type MostUsage, numberOf, plausibleUsage, unbounded } from '../../core/token-counts.ts';
 import { askedTerms, type OwnTerms, readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
 import { estimatePrompt, type PromptMembers } from '../../core/usage/prompt-estimate.ts';

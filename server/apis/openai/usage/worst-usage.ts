@@ -1,6 +1,7 @@
 /** What a request will use, before it is sent: at most, and probably. */
-import type { Capability } from '../../../contract/capability.ts';
+
 import type { Usage } from '../../../contract/ledger.ts';
+import type { Capability } from '../../../contract/operations.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
 import { runningFor } from '../../core/requests/tool-runners.ts';
 import { numberOf } from '../../core/token-counts.ts';

@@ -158,10 +158,8 @@ const openingBracket = 0x5b;
 
 /**
  * Removes usage from a chat stream if Sluice asked for it and the client did not, so that the client's bytes are the
- * same
- * as without: drops the extra chunk (`"choices":[]` with usage) and the `"usage":null` that all other chunks then
- * carry.
- * Events without the raw text `"usage"` are not examined.
+ * same as without: drops the extra chunk (`"choices":[]` with usage) and the `"usage":null` that all other chunks then
+ * carry. Events without the raw text `"usage"` are not examined.
  *
  * An `EventFilter`.
  */

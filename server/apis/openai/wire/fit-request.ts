@@ -1,7 +1,6 @@
 /**
  * Fits a client's own chat request to a service that refuses some of it: only the members concerned are changed, every
- * other
- * byte stays as the client sent it. For requests that Sluice writes itself see `chat/render-request.ts`.
+ * other byte stays as the client sent it. For requests that Sluice writes itself see `chat/render-request.ts`.
  */
 import { isObject } from '../../../contract/is-object.ts';
 import type { MaybePromise } from '../../../ground/maybe-promise.ts';

@@ -17,14 +17,15 @@ import type { SettingsChanges } from '../../../../server/contract/commands.ts';
 import { configSchema } from '../../../../server/contract/config.ts';
 import { settingShapes } from '../../../../server/contract/setting-shapes.ts';
 import { type Settings, settingsSchema } from '../../../../server/contract/settings.ts';
-import { entryChecks, unusableEntries } from '../../../../server/contract/settings-entries.ts';
 import {
+  entryChecks,
   type FieldPath,
   fieldPathsIn,
   type SettingPath,
   settingEntry,
   settingPaths,
   settingsParts,
+  unusableEntries,
   valueOfSetting,
   withSetting,
 } from '../../../../server/contract/settings-table.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { carriesConversation } from '../../../../server/apis/neutral/fields.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
-import { conversationWires } from '../../../../server/contract/conversation-wires.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
+import { conversationWires } from '../../../../server/contract/operations.ts';
 
 const requests = {
   'openai-chat': { model: 'm', messages: [{ role: 'user', content: 'Hi' }] },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { possibleLosses } from '../../../../server/apis/translation/report-losses.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
-import { conversationWires } from '../../../../server/contract/conversation-wires.ts';
+import { conversationWires } from '../../../../server/contract/operations.ts';
 import { targetOf, translatorOf } from './translating.ts';
 
 const pairs = conversationWires.flatMap((client) =>

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
-import { assembleChunkList, assembleStream } from '../../../../server/contract/conversation/assemble-stream.ts';
+import {
+  assembleChunkList,
+  assembleStream,
+  isEventStream,
+  readStreamEvents,
+} from '../../../../server/contract/conversation/assemble-stream.ts';
 import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
-import { isEventStream, readStreamEvents } from '../../../../server/contract/conversation/stream-events.ts';
 import { fixture, fixtureNames } from '../../../support/fixtures.ts';
 import { answered, streamed, streamOf, translate } from '../../apis/translation/translating.ts';
 

@@ -1,7 +1,6 @@
 /** Finds the official SDK and its method for a request. Pure. */
 import { isObject } from '../../../../../server/contract/is-object.ts';
-import type { KeptRequest } from '../../../../../server/contract/sent-request.ts';
-import { modelOf } from '../../../../../server/contract/with-model.ts';
+import { type KeptRequest, modelOf } from '../../../../../server/contract/sent-request.ts';
 
 export interface SnippetCall extends Pick<KeptRequest, 'method' | 'path' | 'headers' | 'body'> {
   /** `http://127.0.0.1:4810`. */

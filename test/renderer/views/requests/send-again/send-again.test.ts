@@ -6,11 +6,9 @@ import { pythonOf } from '../../../../../renderer/views/requests/send-again/code
 import { hasSdk } from '../../../../../renderer/views/requests/send-again/code/sdk-call.ts';
 import { diffTexts } from '../../../../../renderer/views/requests/send-again/text-diff.ts';
 import type { CapturedExchange, CapturedRequest } from '../../../../../server/contract/capture.ts';
-import { answerTextOf } from '../../../../../server/contract/conversation/answer-text.ts';
-import { contentOf } from '../../../../../server/contract/conversation/body-content.ts';
+import { answerTextOf, contentOf } from '../../../../../server/contract/conversation/body-content.ts';
 import type { CapturedBody, RequestInFull } from '../../../../../server/contract/request-views.ts';
-import { sentRequestOf } from '../../../../../server/contract/sent-request.ts';
-import { modelOf, withModel } from '../../../../../server/contract/with-model.ts';
+import { modelOf, sentRequestOf, withModel } from '../../../../../server/contract/sent-request.ts';
 import { finished } from '../../../events.ts';
 
 const body = '{"model":"gpt-x", "n": 1.0}';

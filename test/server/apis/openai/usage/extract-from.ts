@@ -2,7 +2,7 @@
 
 import type { KeptAnswer, UsageHints } from '../../../../../server/apis/core/wire.ts';
 import { extractUsage } from '../../../../../server/apis/openai/usage/usage.ts';
-import type { capabilities } from '../../../../../server/contract/capability.ts';
+import type { capabilities } from '../../../../../server/contract/operations.ts';
 
 export type Capability = (typeof capabilities)[number];
 

@@ -1,7 +1,7 @@
 /** Data in a reply that looks like usage but is not, and values that are not trusted. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { capabilities } from '../../../../../server/contract/capability.ts';
+import { capabilities } from '../../../../../server/contract/operations.ts';
 import { tries } from '../../../../support/sweep.ts';
 import { extract } from './extract-from.ts';
 
