@@ -30,9 +30,16 @@ export async function readSecretValues(config: Config, sources: SecretValueSourc
   return values;
 }
 
-/** The files that hold these secrets. */
+/** The files that hold these secrets and those of settings, which are read by whoever uses them. */
 export function secretFilesOf(config: Config): string[] {
-  return referencesOf(config).flatMap(({ reference }) => secretFileOf(reference) ?? []);
+  const { metricsToken, telemetry, webhooks } = config.settings;
+  const ofSettings = [
+    metricsToken ?? '',
+    ...Object.values(telemetry.headers),
+    ...webhooks.flatMap(({ url, secret = '' }) => [url, secret]),
+  ];
+  const references = [...referencesOf(config).map(({ reference }) => reference), ...ofSettings];
+  return references.flatMap((reference) => secretFileOf(reference) ?? []);
 }
 
 interface Reference {

@@ -119,7 +119,7 @@ describe('a credential in a file', () => {
       await client.chat.completions.create({ model: 'gpt-x', messages: [{ role: 'user', content: 'hi' }] });
       return upstream.seen.at(-1)?.headers.authorization;
     };
-    return { ...serving, file, sent };
+    return { ...serving, folder, file, sent };
   };
 
   test('is read again when the file changes', async () => {
@@ -135,5 +135,20 @@ describe('a credential in a file', () => {
     child.kill('SIGHUP');
     await eventually(() => output.stderr.includes('The files with secrets were read again.'));
     expect(await sent()).toBe('Bearer the second');
+  });
+
+  test('is read again if it is that of a setting', async () => {
+    const { file, folder, ready } = await start();
+    for (const words of [
+      ['metrics', 'on'],
+      ['metricsToken', `file:${file}`],
+    ]) {
+      expect(await runVerb(['settings', 'set', ...words, '--data-dir', folder])).toMatchObject({ code: 0 });
+    }
+    const statusWith = async (token: string) => (await get(new URL('/metrics', ready.baseUrl).href, token)).status;
+    expect(await statusWith('first')).toBe(200);
+    writeFileSync(file, 'the second');
+    await eventually(async () => (await statusWith('the second')) === 200);
+    expect(await statusWith('first')).toBe(403);
   });
 });
