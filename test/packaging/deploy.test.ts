@@ -39,9 +39,14 @@ interface Container {
   livenessProbe: Probe;
   readinessProbe: Probe;
   volumeMounts: { name: string; mountPath: string }[];
+  ports: { name: string }[];
 }
-const manifests = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS());
-const manifest = (kind: string) => manifests.find((each) => each.kind === kind);
+const manifestsIn = (file: string) => {
+  const manifests = parseAllDocuments(read(file)).map((document) => document.toJS());
+  return (kind: string) => manifests.find((each) => each.kind === kind);
+};
+const manifest = manifestsIn('kubernetes.yaml');
+const monitoring = manifestsIn('kubernetes-monitoring.yaml');
 const pod = manifest('Deployment').spec.template;
 const container: Container = pod.spec.containers[0];
 
@@ -88,13 +93,22 @@ describe('the compose file', () => {
 describe('the Kubernetes manifests', () => {
   test('start replicas as `serve` understands it', () => {
     expect(container.args[0]).toBe('serve');
-    expect(optionsOf(container.args)).toMatchObject({ host: '0.0.0.0', shared: 'env:SLUICE_SHARED_URL' });
+    expect(optionsOf(container.args)).toMatchObject({ host: '0.0.0.0', shared: 'file:/run/secrets/sluice/shared' });
     expect(variablesOf(container.env.map(({ name }) => name))).toMatchObject({
       store: 'value of SLUICE_STORE',
       passphrase: 'value of SLUICE_PASSPHRASE',
     });
     const secret = manifest('Secret').stringData;
     for (const { valueFrom } of container.env) if (valueFrom) expect(secret).toHaveProperty(valueFrom.secretKeyRef.key);
+    const mount = container.volumeMounts.find(({ name }) => name === 'secrets')?.mountPath;
+    const files = [...read('kubernetes.yaml').matchAll(new RegExp(`file:${mount}/(\\w+)`, 'g'))].map(([, key]) => key);
+    expect(files).toEqual(['shared', 'store']);
+    for (const key of files) expect(secret).toHaveProperty(String(key));
+    const { credentials } = monitoring('PodMonitor').spec.podMetricsEndpoints[0].authorization;
+    expect([credentials.name, secret]).toEqual([
+      manifest('Secret').metadata.name,
+      expect.objectContaining({ [credentials.key]: '' }),
+    ]);
   });
   test('ask the probes, and give a pod the time that it takes to end', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
@@ -108,6 +122,15 @@ describe('the Kubernetes manifests', () => {
     expect(manifest('Deployment').spec.selector.matchLabels).toEqual(labels);
     expect(manifest('Service').spec.selector).toEqual(labels);
     expect(manifest('PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
+    expect(manifest('NetworkPolicy').spec.podSelector.matchLabels).toEqual(labels);
+    for (const { labelSelector } of pod.spec.topologySpreadConstraints)
+      expect(labelSelector.matchLabels).toEqual(labels);
+    expect(monitoring('PodMonitor').spec.selector.matchLabels).toEqual(labels);
+    const { kind, metadata } = manifest('Deployment');
+    expect(manifest('HorizontalPodAutoscaler').spec.scaleTargetRef).toMatchObject({ kind, name: metadata.name });
+    const [port] = container.ports;
+    expect(manifest('NetworkPolicy').spec.ingress[0].ports).toEqual([{ protocol: 'TCP', port: port?.name }]);
+    expect(monitoring('PodMonitor').spec.podMetricsEndpoints[0].port).toBe(port?.name);
     const volumes = pod.spec.volumes.map(({ name }: { name: string }) => name);
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumes);
   });
