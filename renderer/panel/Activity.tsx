@@ -1,6 +1,8 @@
 /** What runs and what has just run: sessions of agents, and the latest requests. */
 import type { RequestView } from '../../server/contract/request-views.ts';
-import type { SessionView } from '../../server/contract/session-views.ts';
+import { type SessionView, titleOf } from '../../server/contract/session-views.ts';
+import type { ControlApi } from '../state/api/api.ts';
+import { useRequestTexts } from '../state/control/use-request-texts.ts';
 import { useNow } from '../state/window/use-now.ts';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
@@ -9,18 +11,23 @@ import type { PanelActions } from './use-panel.ts';
 
 interface SessionListProps extends Pick<PanelActions, 'run' | 'canChange'> {
   sessions: readonly SessionView[];
+  query: ControlApi['query'];
 }
 
-export function SessionList({ sessions, run, canChange }: SessionListProps) {
+export function SessionList({ sessions, query, run, canChange }: SessionListProps) {
   const { messages, formats } = usePanelWords();
   const texts = messages.panel;
+  const openings = useRequestTexts(
+    query,
+    sessions.flatMap(({ openingId }) => openingId ?? []),
+  );
   if (sessions.length === 0) return null;
   return (
     <Section title={texts.sessions}>
       <ul>
         {sessions.map((session) => {
           const { id, requests, costUsd, running } = session;
-          const name = session.name ?? nameOfClient(session.client ?? id);
+          const name = titleOf(session, openings.get(session.openingId ?? '')) ?? id;
           const isRefused = session.stoppedAt !== null || session.isOverBudget;
           return (
             <li key={id} className={classes.row}>

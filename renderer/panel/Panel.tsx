@@ -44,7 +44,13 @@ export function Panel({ store }: { store: PanelStore }) {
         {view && openClient === null && (
           <>
             <Figures today={view.today} isStale={connection !== 'open'} />
-            <Contents view={view} onOpen={setOpenClient} run={panel.run} canChange={panel.canChange} />
+            <Contents
+              view={view}
+              onOpen={setOpenClient}
+              query={store.query}
+              run={panel.run}
+              canChange={panel.canChange}
+            />
           </>
         )}
         {openClient && (
@@ -66,11 +72,12 @@ export function Panel({ store }: { store: PanelStore }) {
 }
 
 interface ContentsProps extends Pick<PanelActions, 'run' | 'canChange'> {
+  query: PanelStore['query'];
   view: PanelView;
   onOpen(client: PanelClient): void;
 }
 
-function Contents({ view, onOpen, run, canChange }: ContentsProps) {
+function Contents({ view, onOpen, query, run, canChange }: ContentsProps) {
   const texts = usePanelWords().messages.panel;
   const { clients, sessions, budgets, remaining, requests } = view;
   if (clients.length === 0 && requests.length === 0) {
@@ -87,7 +94,7 @@ function Contents({ view, onOpen, run, canChange }: ContentsProps) {
   return (
     <>
       <ClientList clients={clients} onOpen={onOpen} />
-      <SessionList sessions={sessions} run={run} canChange={canChange} />
+      <SessionList sessions={sessions} query={query} run={run} canChange={canChange} />
       <Budgets budgets={budgets} />
       <RemainingLimits remaining={remaining} />
       <LatestRequests requests={requests} />

@@ -1,18 +1,23 @@
 /** Formats sessions for the terminal. */
 import { isApproximate, type ToolResult } from '../contract/ledger.ts';
-import type {
-  CacheLoss,
-  SessionInFull,
-  SessionRequest,
-  SessionSums,
-  SessionTurn,
-  SessionView,
+import {
+  type CacheLoss,
+  programOf,
+  type SessionInFull,
+  type SessionRequest,
+  type SessionSums,
+  type SessionTurn,
+  type SessionView,
 } from '../contract/session-views.ts';
 import { outcomeCell } from './request-rows.ts';
 import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 
+/** A session by what it is called everywhere; null if nothing is known of it. */
+export type TitledSession = SessionView & { title: string | null };
+
 export const sessionColumns = [
   'session',
+  optional('title'),
   'last active',
   optional('key'),
   optional('client'),
@@ -24,13 +29,14 @@ export const sessionColumns = [
   number('failed'),
 ];
 
-export function sessionRow(session: SessionView): Cell[] {
-  const { id, name, lastAt, keyId, client, turns, requests, isComplete } = session;
+export function sessionRow(session: TitledSession): Cell[] {
+  const { id, title, lastAt, keyId, client, turns, requests, isComplete } = session;
   return [
-    name === null ? id : `${id} ${name}`,
+    id,
+    title ?? '-',
     stateOf(session) === '' ? moment(lastAt) : stateCell(session),
     keyId ?? '-',
-    programOf(client),
+    programOf(client) ?? '-',
     String(turns),
     isComplete ? String(requests) : `more than ${requests}`,
     session.models.join(', ') || '-',
@@ -52,11 +58,11 @@ function stateCell(session: SessionView): Cell {
   return session.stoppedAt !== null || session.isOverBudget ? styled('warning', text) : text;
 }
 
-export function describeSession({ session, turns, requests }: SessionInFull): Shown {
+export function describeSession({ session, turns, requests }: SessionInFull, title: string | null): Shown {
   const { id, firstAt, lastAt, keyId, groupId, client, stoppedAt, retries } = session;
   const facts: [name: string, value: string][] = [
     ['session', id],
-    ['name', session.name ?? ''],
+    ['title', title ?? ''],
     ['time', `${localTime(firstAt)} to ${localTime(lastAt)}`],
     ['key, group', [keyId, groupId].filter((each) => each !== null).join(', ')],
     ['client', client ?? ''],
@@ -149,9 +155,4 @@ function tokensOf({ inputTokens, outputTokens }: SessionSums): string {
 function costOf({ costUsd, unpricedRequests }: SessionSums): string {
   const unknown = unpricedRequests > 0 ? ` and ${unpricedRequests} of unknown cost` : '';
   return costUsd === null ? (unpricedRequests > 0 ? 'unknown' : '-') : `$${costUsd.toFixed(4)}${unknown}`;
-}
-
-/** `claude-cli/2.1.197 (external, cli)` becomes `claude-cli/2.1.197`. */
-function programOf(client: string | null): string {
-  return client?.split(' ')[0] ?? '-';
 }

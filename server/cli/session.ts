@@ -1,7 +1,9 @@
 /** `sluice sessions` and `sluice session`: the turns of an agent or a conversation, and their cost. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { SessionFilterInput } from '../contract/queries.ts';
-import { describeSession, sessionColumns, sessionRow } from './describe-session.ts';
+import { type RequestText, type SessionView, titleOf } from '../contract/session-views.ts';
+import type { Control } from './control.ts';
+import { describeSession, sessionColumns, sessionRow, type TitledSession } from './describe-session.ts';
 import type { Examples } from './examples.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { table } from './shown.ts';
@@ -43,14 +45,16 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
     .option('-n, --limit <number>', 'the number of sessions', parseLimit, 20);
   on<ListOptions>(list, async ({ control, output }, _, options) => {
     const { sessions } = await control.query({ type: 'sessions', filter: filterOf(options), limit: options.limit });
-    const rows = sessions.map(sessionRow);
-    output.show(sessions, table(sessionColumns, rows, 'There are no such sessions.'));
+    const titled = await withTitles(sessions, control);
+    const rows = titled.map(sessionRow);
+    output.show(titled, table(sessionColumns, rows, 'There are no such sessions.'));
   });
 
   const show = session.command('show').argument('<id>').description('show its turns and requests');
   on(show, async ({ control, output }, [id = '']) => {
     const full = await control.query({ type: 'session', id });
-    output.show(full, describeSession(full));
+    const [titled] = await withTitles([full.session], control);
+    output.show(full, describeSession(full, titled?.title ?? null));
   });
   const exporting = session
     .command('export')
@@ -64,6 +68,23 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
   on(stop, (context, [id = '']) => change(context, 'session.stop', id));
   const resume = session.command('resume').argument('<id>').description('serve its requests again');
   on(resume, (context, [id = '']) => change(context, 'session.resume', id));
+}
+
+/** The engine's maximum per query. */
+const mostAsked = 50;
+
+/** As the window and the panel call them: by how they begin, where that is captured. */
+async function withTitles(sessions: readonly SessionView[], control: Control): Promise<TitledSession[]> {
+  const ids = sessions.flatMap(({ openingId }) => openingId ?? []);
+  const openings = new Map<string, RequestText>();
+  for (let from = 0; from < ids.length; from += mostAsked) {
+    const texts = await control.query({ type: 'request-texts', ids: ids.slice(from, from + mostAsked) });
+    for (const text of texts) openings.set(text.id, text);
+  }
+  return sessions.map((session) => ({
+    ...session,
+    title: titleOf(session, openings.get(session.openingId ?? '')),
+  }));
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Views of sessions: the requests of one conversation or of one run of an agent, in order of arrival. */
+/** Views of sessions: the requests of one conversation or of one run of an agent, in order of arrival; and what a session is called. */
 import type { RequestOutcome, ToolResult, UsageCertainty } from './ledger.ts';
 
 /** Sums over requests of a session. */
@@ -149,4 +149,21 @@ export interface ToolCallText {
   name: string;
   /** The beginning of the argument that tells most, such as a command or a path; null if there is none. */
   argument: string | null;
+}
+
+/** Shortens `claude-cli/2.1.197 (external, cli)` to `claude-cli/2.1.197`. */
+export function programOf(client: string | null): string | null {
+  return client?.split(' ', 1)[0] || null;
+}
+
+type Titled = Pick<SessionView, 'name' | 'client' | 'models'>;
+
+/**
+ * The title that its requests give, or how it begins if that is captured, or the program and the model; null if nothing is
+ * known.
+ */
+export function titleOf({ name, client, models }: Titled, opening?: RequestText): string | null {
+  const [model] = models;
+  const program = programOf(client);
+  return name ?? opening?.opening ?? (program && model ? `${program}, ${model}` : (program ?? model ?? null));
 }

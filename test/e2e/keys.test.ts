@@ -36,6 +36,28 @@ describe('a new key', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('shows the aliases of it alone, and removes them', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/keys', config: { settings: { demo: 'on' } } });
+    const { key } = await gateway.gateway.execute({ type: 'key.create', name: 'editor' });
+    for (const name of ['fast', 'careful']) {
+      const targets = [{ provider: 'demo', model: 'demo-chat' }];
+      await gateway.gateway.execute({ type: 'alias.put', key: key.id, alias: { name, targets } });
+    }
+    await page.getByText('aliases of its own').waitFor();
+    await page.getByRole('button', { name: 'Change editor' }).click();
+    const part = page.getByRole('dialog').getByRole('group', { name: 'Aliases of this key alone' });
+    await part.getByText('demo-chat').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await takePicture(page, 'key-with-aliases', { fullPage: false });
+    await part.getByRole('button', { name: 'Remove fast, as for all keys' }).click();
+    await expect.poll(() => part.getByRole('listitem').count()).toBe(1);
+    const { found } = await gateway.gateway.query({ type: 'find-keys', ids: [key.id] });
+    expect(found[0]?.aliases.map(({ name }) => name)).toEqual(['careful']);
+    await part.getByRole('button', { name: 'Remove careful, as for all keys' }).click();
+    await part.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
   it('shows again only a secret that was kept', async () => {
     const { page, gateway } = await open({ screen: '/keys', config: twoGroups });
     const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'kept' });

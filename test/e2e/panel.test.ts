@@ -74,6 +74,20 @@ describe('the panel', () => {
     ]);
   });
 
+  it('calls a session by how it begins, as the window does', async () => {
+    const groups = [{ id: 'default', capture: true }];
+    const { page, gateway, clientWith } = await openPanel({ config: { groups, settings: { demo: 'on' } } });
+    const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'Editor' });
+    await clientWith(secret).chat.completions.create({
+      ...{ model: 'demo-chat', prompt_cache_key: 'conversation-1' },
+      messages: [{ role: 'user', content: 'Mend the gate' }],
+    });
+    await section(page, 'Sessions').getByText('Mend the gate').waitFor();
+    await page.getByRole('button', { name: 'Stop session Mend the gate' }).waitFor();
+    await page.goto(`${gateway.origin}/#/sessions`);
+    await page.getByRole('link', { name: 'Mend the gate' }).waitFor();
+  });
+
   it('is gone through by arrow keys alone, and starts and stops a capture', async () => {
     const { page, gateway } = await openPanel({ config: furnishedConfig, env: furnishedEnv, prepare: furnish });
     await page.getByRole('listitem').nth(7).waitFor();

@@ -1,6 +1,6 @@
 import { Group, SegmentedControl } from '@mantine/core';
 import { useCallback, useState } from 'react';
-import type { SessionInFull } from '../../../server/contract/session-views.ts';
+import { type SessionInFull, titleOf } from '../../../server/contract/session-views.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -9,15 +9,15 @@ import { Section } from '../../components/layout/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { useLiveQuery } from '../../state/control/use-live-query.ts';
+import { type RequestTexts, useRequestTexts } from '../../state/control/use-request-texts.ts';
 import { ExportSession } from './ExportSession.tsx';
 import { SessionConversation } from './SessionConversation.tsx';
 import { SessionFacts } from './SessionFacts.tsx';
 import classes from './Sessions.module.css';
 import { type StateChange, StopSession } from './StopSession.tsx';
-import { isRefused, titleOf } from './session-facts.ts';
+import { isRefused } from './session-facts.ts';
 import { TurnChart } from './TurnChart.tsx';
 import { TurnTable } from './TurnTable.tsx';
-import { type RequestTexts, useRequestTexts } from './use-request-texts.ts';
 
 /** One session while it goes on: its cost and the reasons for it, turn by turn. */
 export function SessionDetail({ id }: { id: string }) {
@@ -28,7 +28,7 @@ export function SessionDetail({ id }: { id: string }) {
   // A change made here holds until the engine's next answer.
   const [changed, setChanged] = useState<{ from: SessionInFull | null; change: StateChange } | null>(null);
   const answer = loaded && changed?.from === loaded ? withChange(loaded, changed.change) : loaded;
-  const texts = useRequestTexts(answer ? toldRequests(answer) : []);
+  const texts = useRequestTexts(store.query, answer ? toldRequests(answer) : []);
   const opening = texts.get(answer?.session.openingId ?? '');
   const isGone = problem !== null && (problem.code === 'not_found' || problem.code === 'invalid_command');
   const acts = answer && (

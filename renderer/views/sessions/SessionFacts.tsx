@@ -1,10 +1,15 @@
-import type { RequestText, SessionInFull, SessionView } from '../../../server/contract/session-views.ts';
+import {
+  programOf,
+  type RequestText,
+  type SessionInFull,
+  type SessionView,
+} from '../../../server/contract/session-views.ts';
 import { CopyLine } from '../../components/copying/CopyLine.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useNameOf } from '../../state/control/use-found.ts';
 import classes from './Sessions.module.css';
-import { costIn, programOf } from './session-facts.ts';
+import { costIn } from './session-facts.ts';
 
 interface SessionFactsProps {
   full: SessionInFull;

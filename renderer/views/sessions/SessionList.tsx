@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import type { RequestText, SessionView } from '../../../server/contract/session-views.ts';
+import { programOf, type RequestText, type SessionView, titleOf } from '../../../server/contract/session-views.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -12,11 +12,11 @@ import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { useNameOf } from '../../state/control/use-found.ts';
 import { useLiveQuery } from '../../state/control/use-live-query.ts';
+import { useRequestTexts } from '../../state/control/use-request-texts.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
-import { folderName, programOf, titleOf } from './session-facts.ts';
+import { folderName } from './session-facts.ts';
 import { sessionFilterOf, sessionQueryOf, sessionSearchOf } from './session-filter.ts';
-import { useRequestTexts } from './use-request-texts.ts';
 
 const pageSize = 50;
 /** The engine's maximum per query. */
@@ -37,7 +37,10 @@ export function SessionList() {
   );
   const { answer, problem } = useLiveQuery(load, true);
   const sessions = answer?.sessions ?? null;
-  const texts = useRequestTexts((sessions ?? []).flatMap(({ openingId }) => openingId ?? []));
+  const texts = useRequestTexts(
+    store.query,
+    (sessions ?? []).flatMap(({ openingId }) => openingId ?? []),
+  );
   return (
     <Screen name="sessions" lead={names.lead}>
       {(isFiltered || sessions?.length !== 0) && (

@@ -4,9 +4,9 @@ import type { SessionRequest, SessionTurn, ToolCallText } from '../../../server/
 import { Section } from '../../components/layout/Section.tsx';
 import { withIndexKeys } from '../../components/lists/with-index-keys.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
+import type { RequestTexts } from '../../state/control/use-request-texts.ts';
 import classes from './Sessions.module.css';
 import { costIn, toolUsesOf } from './session-facts.ts';
-import type { RequestTexts } from './use-request-texts.ts';
 
 interface TurnTableProps {
   turn: SessionTurn;

@@ -1,23 +1,6 @@
 import type { ToolResult } from '../../../server/contract/ledger.ts';
-import type { RequestText, SessionSums, SessionView, ToolCallText } from '../../../server/contract/session-views.ts';
+import type { SessionSums, SessionView, ToolCallText } from '../../../server/contract/session-views.ts';
 import type { Localization } from '../../messages/use-messages.ts';
-
-/** Shortens `claude-cli/2.1.197 (external, cli)` to `claude-cli/2.1.197`. */
-export function programOf(client: string | null): string | null {
-  return client?.split(' ', 1)[0] || null;
-}
-
-type Titled = Pick<SessionView, 'name' | 'client' | 'models'>;
-
-/**
- * The title that its requests give, or how it begins if that is captured, or the program and the model; null if nothing is
- * known.
- */
-export function titleOf({ name, client, models }: Titled, opening?: RequestText): string | null {
-  const [model] = models;
-  const program = programOf(client);
-  return name ?? opening?.opening ?? (program && model ? `${program}, ${model}` : (program ?? model ?? null));
-}
 
 /** The last part of a path, of any system. */
 export function folderName(path: string): string {

@@ -27,7 +27,7 @@ test('sessions are listed, shown, exported, stopped and resumed', async () => {
   expect(sessions).toMatchObject([{ requests: 2, errors: 0, client: 'node' }]);
   const id = sessions[0]?.id ?? '';
   const listed = await runVerb(['sessions', '--client', 'node', '--since', '1h', '--data-dir', folder]);
-  expect(listed.stdout).toMatch(new RegExp(`^SESSION .*\\n${id} nightly `));
+  expect(listed.stdout).toMatch(new RegExp(`^SESSION .*\\n${id} +nightly `));
   expect((await runVerb(['session', 'show', id, '--data-dir', folder])).stdout).toContain('Turn 2: ');
   const exported = (await runVerb(['session', 'export', id, '--data-dir', folder])).stdout.trim().split('\n');
   expect(exported.map((line) => JSON.parse(line))).toMatchObject([
@@ -50,8 +50,20 @@ test('sessions are listed, shown, exported, stopped and resumed', async () => {
       'sluice: There is no session "ses_0000000000000000" in the request log. "sluice session list" lists what there is.\n',
   });
 
+  await runVerb(['group', 'put', 'default', '--capture', '--data-dir', folder]);
+  const begun = {
+    model: 'demo-chat',
+    prompt_cache_key: 'conversation-1',
+    messages: [{ role: 'user', content: 'Mend the gate' }],
+  };
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  await fetch(`${serving.ready.baseUrl}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(begun) });
+  const titles = async () =>
+    ((await runJson(['sessions', '--data-dir', folder])) as { title: string }[]).map(({ title }) => title);
+  await expect.poll(titles).toEqual(['Mend the gate', 'nightly']);
+
   await serving.end();
-  expect(await runJson(['sessions', '--data-dir', folder])).toMatchObject([{ id, requests: 4 }]);
+  expect(await runJson(['sessions', '--data-dir', folder])).toMatchObject([{ requests: 1 }, { id, requests: 4 }]);
   expect(await runVerb(['session', 'stop', id, '--data-dir', folder])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('Sluice is not running'),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { folderName, titleOf, toolUsesOf } from '../../../../renderer/views/sessions/session-facts.ts';
+import { folderName, toolUsesOf } from '../../../../renderer/views/sessions/session-facts.ts';
+import { titleOf } from '../../../../server/contract/session-views.ts';
 
 test('calls of one tool are shown together, and those that failed apart', () => {
   const tool = (name: string | null, bytes: number, hasFailed = false) => ({ name, bytes, hasFailed });

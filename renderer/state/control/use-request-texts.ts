@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { RequestText } from '../../../server/contract/session-views.ts';
-import { useControlStore } from '../../state/control/use-control.ts';
+import type { ControlApi } from '../api/api.ts';
 
 export type RequestTexts = ReadonlyMap<string, RequestText>;
 
@@ -11,8 +11,7 @@ const mostAsked = 50;
  * What captured requests say, by request id. Each is asked for once: what a request says does not change. It is nowhere but on
  * this page, and only for as long as that shows it.
  */
-export function useRequestTexts(ids: readonly string[]): RequestTexts {
-  const store = useControlStore();
+export function useRequestTexts(query: ControlApi['query'], ids: readonly string[]): RequestTexts {
   const [texts, setTexts] = useState<RequestTexts>(new Map());
   const [asked] = useState(() => new Set<string>());
   // Compared as text, because the list is a new one on each render.
@@ -23,7 +22,7 @@ export function useRequestTexts(ids: readonly string[]): RequestTexts {
     const askAll = async () => {
       for (let from = 0; from < unknown.length; from += mostAsked) {
         const part = unknown.slice(from, from + mostAsked);
-        const answer = await store.query<'request-texts'>({ type: 'request-texts', ids: part });
+        const answer = await query<'request-texts'>({ type: 'request-texts', ids: part });
         setTexts((known) => new Map([...known, ...answer.map((text) => [text.id, text] as const)]));
       }
     };
@@ -31,6 +30,6 @@ export function useRequestTexts(ids: readonly string[]): RequestTexts {
     askAll().catch(() => {
       for (const id of unknown) asked.delete(id);
     });
-  }, [store, asked, wanted]);
+  }, [query, asked, wanted]);
   return texts;
 }
