@@ -24,12 +24,18 @@ export function hasNginx(): boolean {
   return onlyIf(hasNginxProgram() || process.env.CI === 'true', 'there is no nginx (Debian: nginx)');
 }
 
-/** Balances between these `host:port` pairs, without TLS. */
-export async function startNginx(replicas: readonly string[]): Promise<Nginx> {
+interface TlsListener {
+  port: number;
+  /** The folder of `tls.crt` and `tls.key`. */
+  folder: string;
+}
+
+/** Balances between these `host:port` pairs; without `tls`, on a free port and without TLS. */
+export async function startNginx(replicas: readonly string[], tls?: TlsListener): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'));
-  const port = await freePort();
+  const port = tls?.port ?? (await freePort());
   const file = join(folder, 'nginx.conf');
-  writeFileSync(file, wholeConfiguration(folder, balancing(replicas, port)));
+  writeFileSync(file, wholeConfiguration(folder, balancing(replicas, port, tls)));
   const nginx = spawn(program, ['-c', file, '-e', join(folder, 'error.log')], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   nginx.stderr.on('data', (piece) => {
@@ -41,7 +47,7 @@ export async function startNginx(replicas: readonly string[]): Promise<Nginx> {
     return listens(port);
   });
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
     async stop() {
       nginx.kill('SIGTERM');
       await ended;
@@ -51,12 +57,15 @@ export async function startNginx(replicas: readonly string[]): Promise<Nginx> {
 }
 
 /** Throws if the file lacks the lines to be replaced. */
-function balancing(replicas: readonly string[], port: number): string {
+function balancing(replicas: readonly string[], port: number, tls?: TlsListener): string {
+  const listening = tls
+    ? ([
+        /listen 443 ssl;([\s\S]*?)\/etc\/nginx\/tls([\s\S]*?)\/etc\/nginx\/tls/,
+        `listen 127.0.0.1:${port} ssl;$1${tls.folder}$2${tls.folder}`,
+      ] as const)
+    : ([/listen 443 ssl;\n.*\n.*ssl_certificate_key.*\n/, `listen 127.0.0.1:${port};\n`] as const);
   const servers = replicas.map((replica) => `  server ${replica} max_fails=1 fail_timeout=2s;\n`);
-  return [
-    [/(?: {2}server sluice-\d:4810 .*\n)+/, servers.join('')] as const,
-    [/listen 443 ssl;\n.*\n.*ssl_certificate_key.*\n/, `listen 127.0.0.1:${port};\n`] as const,
-  ].reduce(
+  return [[/(?: {2}server sluice-\d:4810 .*\n)+/, servers.join('')] as const, listening].reduce(
     (text, [pattern, replacement]) => {
       if (!pattern.test(text)) throw new Error(`${delivered} has nothing like ${pattern}`);
       return text.replace(pattern, replacement);
