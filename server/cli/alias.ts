@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AliasConfig } from '../contract/config.ts';
-import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
 import type { Examples } from './examples.ts';
 import { mustExist } from './nearest-id.ts';
 import { number, table } from './shown.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 
 type Target = AliasConfig['targets'][number];

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { configOf, findGroup } from './find-group.ts';
+import { configOf, findGroup } from './group.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { localTime } from './shown.ts';
 import type { Verbs } from './verb.ts';

@@ -1,12 +1,21 @@
 /** `sluice record` and `sluice replay`: run a program with its own gateway and a cassette for its exchanges. */
 
+import { stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parsePace } from '../cassettes/pace.ts';
-import { type CassetteMode, cassetteModes } from '../contract/cassette.ts';
+import { type CassetteMode, type CassetteView, cassetteModes } from '../contract/cassette.ts';
+import { counted } from '../contract/counted.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
+import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { notes } from './help.ts';
+import { createOutput } from './output.ts';
+import { CliError } from './programs/exit-codes.ts';
 import type { RunChoices } from './run-program.ts';
+import { number, table } from './shown.ts';
 import type { Terminal } from './terminal.ts';
+import type { Verbs } from './verb.ts';
 
 interface CassetteFlags extends RunChoices {
   cassette: string;
@@ -96,4 +105,84 @@ async function run(mode: CassetteMode, verb: Command, terminal: Terminal): Promi
   const { runWithCassette } = await import('./run-with-cassette.ts');
   const options = { mode, folder: cassette, pace, configFile: config, dataDir };
   process.exitCode = await runWithCassette(verb.args, choices, { ...options, terminal });
+}
+
+export const cassetteUseExamples: Examples = {
+  'cassette status': ['sluice cassette status', 'sluice cassette status --json'],
+  'cassette rewind': ['sluice cassette rewind', 'sluice cassette rewind --cassette cassettes'],
+};
+
+/** `sluice cassette status` and `rewind`: the cassettes that groups and keys of a running Sluice use. */
+export function addCassetteUseVerbs(cassette: Command, { on }: Verbs): void {
+  const status = cassette.command('status').description('show the cassettes of groups and keys, and what they did');
+  on(status, async ({ control, output }) => {
+    requireRunning(control);
+    const views = await control.query({ type: 'cassettes' });
+    for (const { problem } of views) if (problem !== null) output.note(problem);
+    output.show(views, table(columns, views.map(row), 'No group and no key has a cassette.'));
+  });
+  const rewind = cassette
+    .command('rewind')
+    .description('restart them: from the first of equal recordings, with reread files')
+    .option('--cassette <folder>', 'only the one in this folder');
+  on<{ cassette?: string }>(rewind, async ({ control, output }, _, { cassette: folder }) => {
+    requireRunning(control);
+    const result = await control.execute({
+      type: 'cassette.rewind',
+      ...(folder !== undefined && { folder: resolve(folder) }),
+    });
+    output.show(result, 'Rewound.');
+  });
+}
+
+const columns = ['folder', 'mode', ...['recordings', 'replayed', 'missed', 'recorded', 'not written'].map(number)];
+
+function row({ folder, mode, recordings, hits, misses, recorded, failed }: CassetteView): string[] {
+  return [
+    folder,
+    mode,
+    recordings === null ? 'not open' : String(recordings),
+    ...[hits, misses, recorded, failed].map(String),
+  ];
+}
+
+function requireRunning({ origin }: Control): void {
+  if (origin === null) throw new CliError('Sluice is not running, so no cassette is in use.');
+}
+
+export const cassetteExportExamples: Examples = {
+  'cassette export': [
+    'sluice cassette export cassettes exchanges.har',
+    'sluice cassette export cassettes/checkout checkout.har',
+  ],
+};
+
+/** `sluice cassette export`: recordings as an HTTP Archive. */
+export function addCassetteExport(cassette: Command, terminal: Terminal): void {
+  const output = createOutput(terminal, false);
+  cassette
+    .command('export')
+    .argument('<folder>', 'the cassette')
+    .argument('<file>', 'the HTTP Archive to write')
+    .description('write the recordings of a cassette to an HTTP Archive (HAR)')
+    .action(async (folder: string, file: string) => {
+      const count = await exportHar(folder, file);
+      output.note(`Exported ${counted(count, 'recording')} to ${file}.`);
+    });
+}
+
+/** Resolves with the number of recordings. */
+async function exportHar(folder: string, file: string): Promise<number> {
+  const { listRecordings, readRecording } = await import('../cassettes/cassette-files.ts');
+  const { toHar } = await import('../cassettes/har.ts');
+  const names = await listRecordings(folder);
+  const exchanges = [];
+  for (const name of names) {
+    const { mtime: date } = await stat(join(folder, name));
+    exchanges.push({ exchange: await readRecording(folder, name), date });
+  }
+  await writeFile(file, `${JSON.stringify(toHar(exchanges), null, 2)}\n`).catch((error: unknown) => {
+    throw new CliError(`${file} cannot be written: ${describeFileProblem(error)}.`);
+  });
+  return names.length;
 }

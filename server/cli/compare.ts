@@ -1,4 +1,9 @@
-/** `sluice compare`: sends one captured request to several targets, several times each, and shows duration and cost. */
+/**
+ * `sluice compare`: sends one captured request to several targets, several times each, and shows duration and cost.
+ */
+
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestView } from '../contract/request-views.ts';
@@ -7,7 +12,6 @@ import { spreadOf } from '../contract/spread.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { CliError } from './programs/exit-codes.ts';
-import { type Call, type CallReply, sendCall } from './send-call.ts';
 import { number, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
 
@@ -165,4 +169,38 @@ function parseTimes(text: string): number {
   const times = Number(text);
   if (Number.isInteger(times) && times >= 1 && times <= maxTimes) return times;
   throw new InvalidArgumentError(`Use a number from 1 to ${maxTimes}.`);
+}
+
+interface Call {
+  /** The origin at which the running Sluice listens. */
+  origin: string;
+  secret: string;
+  method: string;
+  /** Includes the query: `/v1/chat/completions`. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+interface CallReply {
+  requestId: string;
+  status: number;
+  body: string;
+}
+
+/** Rejects if the running Sluice cannot be reached or breaks off the connection. */
+function sendCall({ origin, secret, method, path, headers, body }: Call): Promise<CallReply> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      `${origin}${path}`,
+      { method, headers: { ...headers, authorization: `Bearer ${secret}` }, agent: false },
+      (response) => {
+        const requestId = String(response.headers['x-sluice-request-id'] ?? '');
+        const status = response.statusCode ?? 0;
+        text(response).then((body) => resolve({ requestId, status, body }), reject);
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
 }

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { homeOf, placeOf } from '../connect/home-file.ts';
 import type { KeyView } from '../contract/access-views.ts';
@@ -7,14 +9,13 @@ import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
 import { stepTexts } from '../contract/clients/step-texts.ts';
 import { formatMessage } from '../contract/coded.ts';
 import type { AppliedConnection, ConnectPreview, StrongerSetting } from '../contract/connect-views.ts';
-import { askYesNo } from './ask.ts';
-import { chooseKey, chooseModel } from './choose-connection.ts';
 import type { Control } from './control.ts';
+import { chooseKey, chooseModel } from './env.ts';
 import type { Examples } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { isAdmin } from './role.ts';
 import { optional, styled, table } from './shown.ts';
-import { askModel } from './test-call.ts';
+import { askYesNo } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 import { didYouMean } from './wrong-usage.ts';
 
@@ -197,4 +198,44 @@ function elsewhere(client: string): CliError {
 
 async function connectionUrl(control: Control): Promise<Connection['baseUrl']> {
   return baseUrlOf(await control.query({ type: 'status' }));
+}
+
+interface TestCall {
+  /** The origin at which the running Sluice listens. */
+  origin: string;
+  secret: string;
+  model: string;
+}
+
+/** Makes one short call to the model, and returns the result as one line of text. */
+async function askModel({ origin, secret, model }: TestCall): Promise<string> {
+  const startedAt = performance.now();
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Reply with the word OK.' }] });
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  try {
+    const { status, answer } = await new Promise<{ status: number; answer: string }>((resolve, reject) => {
+      const outgoing = request(
+        `${origin}/v1/chat/completions`,
+        { method: 'POST', headers, agent: false },
+        (response) => {
+          text(response).then((answer) => resolve({ status: response.statusCode ?? 0, answer }), reject);
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+    if (status === 200) return `Test call: ${model} answered in ${Math.round(performance.now() - startedAt)} ms.`;
+    return `Test call: ${model} failed with ${status}: ${messageIn(answer)}`;
+  } catch (error) {
+    return `Test call: ${error instanceof Error ? error.message : 'no answer'}`;
+  }
+}
+
+function messageIn(answer: string): string {
+  try {
+    const { error } = JSON.parse(answer) as { error?: { message?: string } };
+    return error?.message ?? answer.slice(0, 500);
+  } catch {
+    return answer.slice(0, 500);
+  }
 }

@@ -7,17 +7,21 @@ import { prepareDataFolder } from '../data-folder/data-folder.ts';
 import { readEnvironment } from '../engine/environment.ts';
 import { describeFileProblem } from '../ground/files/file-problem.ts';
 import type { Control } from './control.ts';
-import { describeHolder } from './describe-holder.ts';
-import { describeCaptured, describeLedger } from './describe-ledger.ts';
-import { describeSharedCounts } from './describe-replica-limits.ts';
-import { describeTest } from './describe-test.ts';
 import { clientOrigin } from './env.ts';
 import type { Examples } from './examples.ts';
 import type { Output } from './output.ts';
+import { describeHolder } from './port-holder.ts';
 import { exitCodes } from './programs/exit-codes.ts';
-import { describeRefusal, recentRefusals } from './refusals.ts';
+import { describeTest } from './provider-add.ts';
 import { line, renderShown, verdict } from './shown.ts';
-import { describeAddress } from './status.ts';
+import {
+  describeAddress,
+  describeCaptured,
+  describeLedger,
+  describeRefusal,
+  describeSharedCounts,
+  recentRefusals,
+} from './status.ts';
 import { plainLook, type Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 

@@ -1,10 +1,12 @@
 /** `sluice env`: prints shell commands that set the variables by which programs find Sluice. */
 import { type Command, Option } from 'commander';
+import type { KeyView } from '../contract/access-views.ts';
 import { originOf } from '../contract/address.ts';
+import { controlError } from '../contract/control-error.ts';
 import { type Shell, shells } from '../contract/shell-words.ts';
-import { chooseKey } from './choose-connection.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
 import type { Verbs } from './verb.ts';
 
@@ -48,4 +50,32 @@ function shellOption(): Option {
 /** The origin to give to programs: the public address if there is one. */
 export async function clientOrigin(control: Control): Promise<string> {
   return originOf(await control.query({ type: 'status' }));
+}
+
+/** The key with this id; without an id, the first usable key that can be shown again. Rejects with a CliError. */
+export async function chooseKey(control: Control, id: string | undefined): Promise<KeyView> {
+  const keys = await control.query({ type: 'keys' });
+  const key = keys.find((each) => (id === undefined ? isUsual(each) : each.id === id));
+  if (key) return key;
+  if (id !== undefined) throw controlError('not_found', { code: 'no-key', id }, 'key');
+  throw new CliError(
+    'There is no key that can be shown again. Make one with "sluice key create", or name one with --key.',
+  );
+}
+
+function isUsual({ enabled, canReveal, expiresAt }: KeyView): boolean {
+  return enabled && canReveal && (expiresAt === null || Date.parse(expiresAt) > Date.now());
+}
+
+/** The group's default model for chat, or the only model if there is just one. Rejects with a CliError. */
+export async function chooseModel(control: Control, key: KeyView): Promise<string> {
+  const groups = await control.query({ type: 'groups' });
+  const defaultModel = groups.find(({ id }) => id === key.group)?.defaults.chat;
+  if (defaultModel !== undefined) return defaultModel;
+  const models = await control.query({ type: 'models', key: key.id });
+  const [only, ...others] = models;
+  if (only && others.length === 0) return only.id;
+  const sampleIds = models.slice(0, 5).map(({ id }) => id);
+  const examples = sampleIds.length > 0 ? `, such as ${sampleIds.join(', ')}` : '';
+  throw new CliError(`Name the model with --model${examples}.`, exitCodes.usage);
 }

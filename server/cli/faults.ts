@@ -1,20 +1,50 @@
 /** `sluice faults`: the faults that client programs can be made to meet, and when. */
-
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type FaultProfileName, faultProfileNames } from '../contract/faults.ts';
+import { type FaultProfileName, faultProfileNames, type TimedFaultsView } from '../contract/faults.ts';
 import { FaultTextError, parseRule } from '../faults/parse-rule.ts';
-import { describeFaults } from './describe-faults.ts';
 import type { Examples } from './examples.ts';
 import { notes } from './help.ts';
-import { addJudge, judgeExamples } from './judge.ts';
+import type { JudgeOptions } from './judge-program.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type RunOptions, runHere } from './run.ts';
 import type { AroundRun } from './run-program.ts';
-import { table } from './shown.ts';
+import { localTime, table } from './shown.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 import { didYouMean } from './wrong-usage.ts';
+
+const judgeHelp = `
+The program runs once for each fault, at a Sluice of its own with a built-in provider of chats that takes any model, and costs
+nothing. It should make at least one request, and end with 0 only if it got a whole answer. The exit code is 1 if it hung, or ended
+with 0 without a whole answer.`;
+
+const judgeExamples: Examples = {
+  'faults judge': [
+    'sluice faults judge -- node ask.js',
+    'sluice faults judge --only "rate limit" --show -- node ask.js',
+    'sluice faults judge --timeout 120 --json -- python agent.py',
+  ],
+};
+
+/** `sluice faults judge`. */
+function addJudge(faults: Command, terminal: Terminal, parseSeconds: (text: string) => number): void {
+  const command = faults
+    .command('judge')
+    .argument('<command...>', 'the program and its arguments, best after "--"')
+    .description('run a program once for each known fault, and report how it copes')
+    .option('--model <name>', 'the model, for programs that take it from their environment', 'judge-model')
+    .option('--timeout <seconds>', 'how long each run may take', parseSeconds, 60)
+    .option('--only <text>', 'only the faults with this in their name')
+    .option('--show', 'show what the program prints')
+    .option('--json', 'print JSON')
+    .addHelpText('after', notes(judgeHelp))
+    .passThroughOptions();
+  command.action(async () => {
+    const { judge } = await import('./judge-program.ts');
+    await judge(command.args, command.opts<JudgeOptions>(), terminal);
+  });
+}
 
 interface Scope {
   key?: string;
@@ -203,4 +233,10 @@ function parseMinutes(text: string): number {
   const minutes = Number(count) * (unit === 'h' ? 60 : 1);
   if (minutes >= 1 && minutes <= longestMinutes) return minutes;
   throw new InvalidArgumentError('Use a time from 1m to 24h.');
+}
+
+/** Example: Faults: profile rough for key "k1" until 13:05 (seed 7). */
+export function describeFaults({ kind, id, profile, rules, seed, untilMs }: TimedFaultsView): string {
+  const description = profile === null ? rules.join(', ') : `profile ${profile}`;
+  return `Faults:     ${description} for ${kind} "${id}" until ${localTime(untilMs).slice(11, 16)} (seed ${seed})`;
 }

@@ -1,18 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { GroupPreviewView, GroupView, RefusedDefault } from '../contract/access-views.ts';
 import type { GroupConfig } from '../contract/config.ts';
+import { controlError } from '../contract/control-error.ts';
 import { type Capability, capabilities } from '../contract/operations.ts';
-import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
-import { type CacheChoice, cacheHelp, parseCache } from './cache-option.ts';
+import { type Policy, policySchema } from '../contract/policy.ts';
+import { megabyte } from '../contract/units.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
-import { configOf, findGroup } from './find-group.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
 import { mustExist } from './nearest-id.ts';
-import { collectPolicy, type PolicyChoice, policyHelp, withPolicy } from './policy-option.ts';
 import { isAdmin } from './role.ts';
 import { fact, number, optional, type Shown, table } from './shown.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import { collectList, type Verbs } from './verb.ts';
 
 interface PutOptions extends CassetteFlags {
@@ -236,4 +236,89 @@ function collectDefault(
   const capability = capabilities.find((each) => each === name);
   if (capability && model) return { ...before, [capability]: model };
   throw new InvalidArgumentError(`Use capability=model; the capabilities are ${capabilities.join(', ')}.`);
+}
+
+/** The given part of a policy; a timeout of null restores the default. */
+type PolicyChoice = Partial<Omit<Policy, 'timeouts'>> & {
+  timeouts?: { [Phase in keyof Policy['timeouts']]?: number | null };
+};
+
+const policyHelp = 'strategy=sticky,retries=1,timeouts.firstByteMs=30000';
+
+/** Parses `name=value,…`, or JSON as in the configuration. Repeatable. */
+function collectPolicy(text: string, before: PolicyChoice = {}): PolicyChoice {
+  const parsed = text.trimStart().startsWith('{') ? parseJson(text) : parsePairs(text);
+  const timeouts = { ...before.timeouts, ...(typeof parsed.timeouts === 'object' ? parsed.timeouts : {}) };
+  const all: PolicyChoice = { ...before, ...parsed, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
+  const checked = policySchema.safeParse(withPolicy(undefined, all));
+  if (checked.success) return all;
+  const [issue] = checked.error.issues;
+  throw new InvalidArgumentError(`${issue?.path.join('.') || 'policy'}: ${issue?.message}. Use ${policyHelp}.`);
+}
+
+/** The previous policy with the given changes. */
+function withPolicy(before: Policy | undefined, { timeouts, ...settings }: PolicyChoice): object {
+  const limits = Object.entries({ ...before?.timeouts, ...timeouts }).filter(([, value]) => value !== null);
+  return { ...before, ...settings, timeouts: Object.fromEntries(limits) };
+}
+
+function parseJson(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError(`This is not JSON. Use ${policyHelp}, or JSON as in the configuration.`);
+  }
+}
+
+function parsePairs(text: string): Record<string, unknown> {
+  const settings: Record<string, unknown> = {};
+  const timeouts: Record<string, unknown> = {};
+  for (const pair of text.split(',')) {
+    const [, name = '', value = ''] = /^\s*([a-zA-Z.]+)\s*=\s*(.+?)\s*$/.exec(pair) ?? [];
+    if (!name) throw new InvalidArgumentError(`"${pair}" is not name=value. Use ${policyHelp}.`);
+    const phase = /^timeouts\.(.+)$/.exec(name)?.[1];
+    const numberOrText = /^\d+$/.test(value) ? Number(value) : value;
+    if (phase) timeouts[phase] = value === 'usual' ? null : numberOrText;
+    else settings[name] = numberOrText;
+  }
+  return { ...settings, ...(Object.keys(timeouts).length > 0 && { timeouts }) };
+}
+
+const cacheHelp = 'ttl=1h,size=64,coalesce,forced';
+
+const secondsOf = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Settings that are not given have their defaults. */
+type CacheChoice = Partial<NonNullable<GroupConfig['cache']>> | 'off';
+
+/**
+ * The option `--cache`: `on`, `off`, or settings such as `ttl=1h,size=64` (in MB). Never null, which Commander takes for
+ * a missing value.
+ * @throws InvalidArgumentError
+ */
+export function parseCache(text: string): CacheChoice {
+  if (text === 'off') return 'off';
+  if (text === 'on') return {};
+  return Object.assign({}, ...text.split(',').map(settingOf));
+}
+
+function settingOf(text: string): Partial<NonNullable<GroupConfig['cache']>> {
+  if (text === 'coalesce' || text === 'forced') return { [text]: true };
+  const [, count, unit = 's'] = /^ttl=(\d{1,9})([smhd])?$/.exec(text) ?? [];
+  if (count) return { ttlSeconds: Number(count) * secondsOf[unit as keyof typeof secondsOf] };
+  const [, size] = /^size=(\d{1,6})$/.exec(text) ?? [];
+  if (size) return { maxBytes: Number(size) * megabyte };
+  throw new InvalidArgumentError(`Use "on", "off", or some of ${cacheHelp} (ttl in s, m, h or d; size in MB).`);
+}
+
+/** Rejects with `not_found`. */
+export async function findGroup(control: Control, id: string): Promise<GroupView> {
+  const found = (await control.query({ type: 'groups' })).find((each) => each.id === id);
+  if (found) return found;
+  throw controlError('not_found', { code: 'no-group', id }, 'group');
+}
+
+/** The group's configuration, without the fields that its view adds. */
+export function configOf({ keyCount: _keys, limitUse: _use, ...group }: GroupView): GroupConfig {
+  return group;
 }

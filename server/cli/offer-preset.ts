@@ -2,8 +2,8 @@
 import type { TeamPresetPreview } from '../contract/change-views.ts';
 import type { CommandResults } from '../contract/commands.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
-import { askYesNo } from './ask.ts';
-import { describeChange, listed } from './describe-change.ts';
+import { askYesNo } from './terminal.ts';
+import { describeChange, listed } from './transfer.ts';
 import type { VerbContext } from './verb.ts';
 
 interface OfferOptions {

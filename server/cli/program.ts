@@ -6,12 +6,18 @@ import { goneWords } from '../contract/removed-features.ts';
 import { EnvironmentError, readEnvironment } from '../engine/environment.ts';
 import { version } from '../ground/version.ts';
 import { addAliasVerbs, aliasExamples } from './alias.ts';
-import { addApplyVerb, applyExamples } from './apply.ts';
 import { addCacheVerbs, cacheExamples } from './cache.ts';
 import { addCaptureVerbs, captureExamples } from './capture.ts';
-import { addCassetteExport, cassetteExportExamples } from './cassette-export.ts';
-import { addCassetteUseVerbs, cassetteUseExamples } from './cassette-use.ts';
-import { addCassetteVerbs, cassetteExamples, cassetteModeOption, paceOption } from './cassette-verbs.ts';
+import {
+  addCassetteExport,
+  addCassetteUseVerbs,
+  addCassetteVerbs,
+  cassetteExamples,
+  cassetteExportExamples,
+  cassetteModeOption,
+  cassetteUseExamples,
+  paceOption,
+} from './cassette-verbs.ts';
 import { addCompareVerb, compareExamples } from './compare.ts';
 import { addCompletion, completionExamples } from './complete.ts';
 import { addConnectVerb, connectExamples } from './connect.ts';
@@ -24,25 +30,30 @@ import { completeHelp, notes, shapeHelp } from './help.ts';
 import { addKeyVerbs, keyExamples } from './key.ts';
 import { addLogVerb, logExamples } from './log.ts';
 import { addMigrate, migrateExamples } from './migrate.ts';
-import { createOutput } from './output.ts';
-import { endWithOutput, wholeOutput } from './output-file.ts';
+import { createOutput, endWithOutput, wholeOutput } from './output.ts';
 import { addPassphraseVerbs, passphraseExamples } from './passphrase.ts';
-import { parsePort } from './port-option.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderVerbs, providerExamples } from './provider.ts';
-import { parsePublicUrl, parseTrustedProxy } from './public-url-option.ts';
 import { addRouteVerbs, routeExamples } from './route.ts';
 import { addRun, runExamples } from './run.ts';
 import type { ServeOptions } from './serve.ts';
+import {
+  addShutdownOptions,
+  parsePort,
+  parsePublicUrl,
+  parseTrustedProxy,
+  readShutdownTimes,
+  type ShutdownFlags,
+  storeTimeoutOption,
+} from './serve-options.ts';
 import { addServiceVerbs, serviceExamples } from './service.ts';
 import { addSessionVerbs, sessionExamples } from './session.ts';
 import { addSettingsVerbs, settingsExamples } from './settings.ts';
-import { addShutdownOptions, readShutdownTimes, type ShutdownFlags, storeTimeoutOption } from './shutdown-options.ts';
 import { addStatusVerb, addStop, statusExamples } from './status.ts';
 import { type LoadTeam, partFor, type TeamCommands } from './team.ts';
 import { addTeamPresetVerbs, teamPresetExamples } from './team-preset.ts';
 import type { Terminal } from './terminal.ts';
-import { addTransferVerbs, transferExamples } from './transfer.ts';
+import { addApplyVerb, addTransferVerbs, applyExamples, transferExamples } from './transfer.ts';
 import { addUsageVerb, usageExamples } from './usage.ts';
 import { createVerbs } from './verb.ts';
 import { visibleOutput } from './visible-output.ts';

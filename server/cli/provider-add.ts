@@ -1,21 +1,23 @@
 /** `sluice provider add`, `put` and `credential`. */
-
 import type { Command } from 'commander';
 import { apiNames } from '../contract/api-names.ts';
+import type { ProbeReport } from '../contract/probe.ts';
 import type { ProviderTrial } from '../contract/provider-commands.ts';
 import type { ProviderView } from '../contract/provider-views.ts';
-import { askYesNo } from './ask.ts';
-import { describeTest } from './describe-test.ts';
 import type { Examples } from './examples.ts';
 import { notes } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { addProviderFields, type ProviderFieldOptions, providerFields } from './provider-fields.ts';
 import {
+  addProviderFields,
   type CredentialOptions,
   type GivenCredential,
   hasCredentialOption,
+  type ProviderFieldOptions,
+  providerFields,
   readCredential,
-} from './read-credential.ts';
+} from './provider-fields.ts';
+import { line, type Shown, styled, verdict } from './shown.ts';
+import { askYesNo } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface AddOptions extends CredentialOptions, ProviderFieldOptions {
@@ -195,4 +197,29 @@ async function credentialFor(
 /** Why the provider receives no requests, as the end of a sentence. */
 export function unusableHint({ unusable }: ProviderView): string {
   return unusable ? `, but cannot be used yet: ${unusable}` : '';
+}
+
+/**
+ * One line per step. Skipped steps are omitted, except the model call of a successful test, which shows that no model
+ * was called.
+ */
+export function describeTest(report: ProbeReport): Shown {
+  const lines = report.steps
+    .filter(({ name, status }) => status !== 'skipped' || (name === 'call' && report.ok))
+    .map(({ status, name, message, advice }) =>
+      line('  ', marks[status], `  ${[`${name}: ${message}`, advice].filter(Boolean).join('. ')}`),
+    );
+  const quoted = report.said === null ? [] : [`  It said: ${report.said}`];
+  const hint = '  It has no Responses API: set "serves": ["chat"] to translate requests of that API.';
+  return [headingOf(report), ...lines, ...quoted, ...(report.lacksResponses ? [hint] : [])];
+}
+
+const marks = { ok: verdict(true), failed: verdict(false), skipped: styled('off', 'not   ') };
+
+function headingOf({ provider, ok, call, modelCount }: ProbeReport): string {
+  if (!ok) return `Provider "${provider}" does not work:`;
+  if (call) return `Provider "${provider}" answered in ${call.elapsedMs} ms with ${call.model}:`;
+  return modelCount === null
+    ? `Provider "${provider}" can be reached, but no model was called:`
+    : `Provider "${provider}" lists ${modelCount} ${modelCount === 1 ? 'model' : 'models'}, but none was called:`;
 }

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { type FailingModels, failingModelsOf, type ProviderView } from '../contract/provider-views.ts';
-import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
-import { describeTest } from './describe-test.ts';
 import type { Examples } from './examples.ts';
 import { mustExist } from './nearest-id.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { addProviderAddVerbs, providerAddExamples, unusableHint } from './provider-add.ts';
+import { addProviderAddVerbs, describeTest, providerAddExamples, unusableHint } from './provider-add.ts';
 import { type Cell, localTime, optional, styled, table } from './shown.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 
 export const providerExamples: Examples = {

@@ -5,13 +5,13 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OpenCassette } from '../cassettes/deck.ts';
+import { type CassetteSummary, OpenCassette } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
+import { counted } from '../contract/counted.ts';
 import { configVersion } from '../contract/removed-features.ts';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { describeSummary } from './cassette-summary.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
@@ -107,4 +107,25 @@ async function copyConfig(from: string, to: string): Promise<void> {
     if (systemErrorCode(error) === 'ENOENT') return;
     throw new CliError(`The configuration ${from} cannot be read: ${describeFileProblem(error)}.`);
   }
+}
+
+const maxNamed = 10;
+
+/** A few lines for a person. */
+export function describeSummary(summary: CassetteSummary, mode: CassetteMode, folder: string): string {
+  const { hits, misses, recorded, unrecorded, failed, unused } = summary;
+  const counts = [
+    ...(mode === 'record' ? [] : [`${hits} replayed`]),
+    ...(mode === 'replay' ? [`${misses} without a recording`] : [`${recorded} recorded`]),
+    ...(unrecorded > 0 ? [`${unrecorded} not recorded, as Sluice refused them or their answer is too large`] : []),
+    ...(failed > 0 ? [`${failed} could not be written`] : []),
+  ];
+  const lines = [`Cassette ${folder}: ${counts.join(', ')}.`];
+  if (unused.length > 0) lines.push(`${counted(unused.length, 'recording')} not asked for: ${namesOf(unused)}.`);
+  return lines.join('\n');
+}
+
+function namesOf(names: readonly string[]): string {
+  const shown = names.slice(0, maxNamed).join(', ');
+  return names.length > maxNamed ? `${shown} and ${names.length - maxNamed} more` : shown;
 }

@@ -14,15 +14,13 @@ import { resolveSecret, secretFileOf } from '../secrets/resolve-secret.ts';
 import { messageOf } from '../store/rules/failures.ts';
 import { notifyStarter } from './detach.ts';
 import { endSignals, maxShutdownMs, type ShutdownTimes, shutDownGracefully } from './graceful-shutdown.ts';
-import { limitYoungGeneration } from './limit-young-generation.ts';
-import { openBrowser } from './open-browser.ts';
+import { describeTakenPort } from './port-holder.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { raiseHeapGrowth } from './raise-heap-growth.ts';
-import { raiseInliningLimit } from './raise-inlining-limit.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
-import { describeTakenPort } from './taken-port.ts';
 import { type LoadTeam, partFor } from './team.ts';
 import type { Terminal } from './terminal.ts';
+import { limitYoungGeneration, raiseHeapGrowth, raiseInliningLimit } from './v8-settings.ts';
+import { openBrowser } from './window.ts';
 
 export interface ServeOptions {
   dataDir: string;
@@ -139,7 +137,7 @@ function endAtOnceOnSignal(): () => void {
 /** Imported only if it is used. */
 async function openCassette(options: CassetteOptions, notice: (line: string) => void) {
   const { OpenCassette } = await import('../cassettes/deck.ts');
-  const { describeSummary } = await import('./cassette-summary.ts');
+  const { describeSummary } = await import('./run-with-cassette.ts');
   const deck = await OpenCassette.open({ ...options, problem: notice });
   return { deck, summarize: () => notice(describeSummary(deck.summary, options.mode, options.folder)) };
 }

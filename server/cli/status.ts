@@ -7,18 +7,19 @@ import { GatewayError } from '../contract/errors.ts';
 import { expiryConcern, type LimitMeter, needsAttention } from '../contract/limits.ts';
 import { isDown } from '../contract/provider-views.ts';
 import type { QueryResults } from '../contract/queries.ts';
+import type { SharedCountsProblem, SharedCountsView } from '../contract/replica-limits.ts';
+import type { RefusalView } from '../contract/request-views.ts';
+import type { LedgerHealthView, SetAsideView, StatusView } from '../contract/status-views.ts';
+import { hourMs, mebibyte } from '../contract/units.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import { readEnvironment } from '../engine/environment.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
 import type { Control } from './control.ts';
-import { describeFaults } from './describe-faults.ts';
-import { describeCaptured, describeLedger } from './describe-ledger.ts';
-import { describeSharedCounts } from './describe-replica-limits.ts';
 import type { Examples } from './examples.ts';
+import { describeFaults } from './faults.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { recentRefusals } from './refusals.ts';
 import { isAdmin } from './role.ts';
 import { fact, localTime, styled } from './shown.ts';
 import type { Terminal } from './terminal.ts';
@@ -228,4 +229,61 @@ async function endProcess({ pid, longestEndMs = usualEndMs }: InstanceInfo, outp
     throw new CliError(`Process ${pid} cannot be ended: ${error instanceof Error ? error.message : String(error)}.`);
   }
   throw new CliError(`Process ${pid} has not ended within ${limitMs / 1000} seconds.`);
+}
+
+/** Whether requests are recorded, as text for a person. */
+export function describeLedger({ ok, lastError, pending, spooled, dropped, setAside }: LedgerHealthView): string {
+  const lost = `${dropped > 0 ? `, ${rows(dropped)} lost` : ''}${setAside ? `, ${describeSetAside(setAside)}` : ''}`;
+  if (ok) return `working${lost}`;
+  const onDisk = spooled > 0 ? `, ${spooled} of them on disk` : '';
+  return `cannot be written: ${lastError ?? 'unknown'}; ${rows(pending)} waiting${onDisk}${lost}`;
+}
+
+/** How much room the captures take, after `describeLedger`; empty while there are none. */
+export function describeCaptured({ ledger, settings }: Pick<StatusView, 'ledger' | 'settings'>): string {
+  const { capturedBytes = 0 } = ledger;
+  if (capturedBytes === 0) return '';
+  const inMebibytes = (bytes: number) => (bytes / mebibyte).toFixed(1);
+  return `; captures take ${inMebibytes(capturedBytes)} of ${inMebibytes(settings.capture.totalBytes)} MiB`;
+}
+
+function describeSetAside({ rows: count, file }: SetAsideView): string {
+  return `${rows(count)} refused by the database and set aside${file === null ? '' : ` in ${file}`}`;
+}
+
+function rows(count: number): string {
+  return count === 1 ? '1 row' : `${count} rows`;
+}
+
+const problems: Record<SharedCountsProblem, string> = {
+  unreachable: 'it cannot be reached',
+  slow: 'it does not answer in time',
+  'read-only': 'it cannot be written to',
+  'out-of-memory': 'its memory is full',
+  'credential-refused': 'it refuses user or password',
+  'not-permitted': 'its user may not run scripts',
+  'not-ready': 'it is not ready',
+};
+
+/** Where limits are counted, as text for a person. */
+export function describeSharedCounts({ address, problem, sinceMs, replicas }: SharedCountsView): string {
+  const count = `${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`;
+  if (problem === null) return `counted together by ${count} at ${address}`;
+  const share = replicas === 1 ? 'this replica counts alone' : `each of ${count} allows its share`;
+  return `${address} cannot be used since ${localTime(sinceMs)}: ${problems[problem]}; ${share}`;
+}
+
+/**
+ * Requests without a valid key, which appear in no list of requests. They reveal programs with a wrong key.
+ *
+ * None for a person who may not see them.
+ */
+export async function recentRefusals(control: Control): Promise<RefusalView[]> {
+  if (!(await isAdmin(control))) return [];
+  return control.query({ type: 'refusals', sinceMs: Date.now() - hourMs });
+}
+
+export function describeRefusal({ reason, requests, lastAt, lastClient }: RefusalView): string {
+  const from = lastClient === null ? '' : ` from "${lastClient}"`;
+  return `Refused without a valid key in the last hour: ${requests} (${reason}), the last ${localTime(lastAt)}${from}.`;
 }

@@ -8,8 +8,7 @@ import type { Examples } from './examples.ts';
 import { describePreview, offerPreset } from './offer-preset.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { readInput } from './read-input.ts';
-import type { Terminal } from './terminal.ts';
+import { readInput, type Terminal } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 export const teamPresetExamples: Examples = {

@@ -1,12 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
 import type { PresetPlaces } from '../config/managed-preset.ts';
+import { GatewayError } from '../contract/errors.ts';
 import type { TeamPart } from '../engine/team.ts';
+import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { CliError, exitCodes } from './programs/exit-codes.ts';
 
 /** A stream to a terminal, or to a file or pipe. */
 export type TerminalOutput = Writable & { isTTY?: boolean; columns?: number };
 
 export const colorChoices = ['auto', 'always', 'never'] as const;
-export type ColorChoice = (typeof colorChoices)[number];
+type ColorChoice = (typeof colorChoices)[number];
 
 /** The parts of the process that the command line uses. */
 export interface Terminal {
@@ -51,4 +58,43 @@ export function lookOf(stream: TerminalOutput, { env, color }: Pick<Terminal, 'e
 function colorIn({ FORCE_COLOR, NO_COLOR, TERM }: Terminal['env']): boolean | undefined {
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
   return NO_COLOR || TERM === 'dumb' ? false : undefined;
+}
+
+/** Returns true only if the user answers yes. Rejects with a CliError if stdin is not a terminal. */
+export async function askYesNo(question: string, { stdin, stderr }: Terminal): Promise<boolean> {
+  if (!stdin.isTTY) throw new CliError('Cannot ask for confirmation without a terminal: use --yes.', exitCodes.usage);
+  const lines = createInterface({ input: stdin, output: stderr, terminal: true });
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${question} (y/N) `)).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+export interface ConfirmOptions {
+  yes?: boolean;
+}
+
+/** Adds `--yes` to a command whose effect cannot be undone. */
+export function withConfirmation(command: Command): Command {
+  return command.option('-y, --yes', 'do not ask for confirmation');
+}
+
+/** Rejects with a CliError unless `--yes` is given or the user agrees. */
+export async function confirm(question: string, { yes }: ConfirmOptions, terminal: Terminal): Promise<void> {
+  if (yes || (await askYesNo(question, terminal))) return;
+  throw new CliError('Nothing was changed.');
+}
+
+/** Reads a file, or stdin for `-`. Rejects with a GatewayError if it cannot be read. */
+export function readInput(file: string, { stdin }: Pick<Terminal, 'stdin'>): Promise<string> {
+  return file === '-' ? text(stdin) : readTextFile(file);
+}
+
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new GatewayError('invalid_value', `${path} cannot be read: ${describeFileProblem(error)}.`);
+  }
 }

@@ -1,9 +1,11 @@
 /** `sluice export` and `sluice import`. */
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { checkConfig, summarizeProblems } from '../config/check-config.ts';
+import { checkConfig, problemsOf, summarizeProblems } from '../config/check-config.ts';
 import { parseConfigJson } from '../config/parse-config-json.ts';
+import { readTeamPreset } from '../config/read-team-preset.ts';
 import {
   type AdoptedEntry,
   type AdoptPreview,
@@ -13,6 +15,7 @@ import {
   isOwnFormat,
   verdictOf,
 } from '../contract/adopt-views.ts';
+import type { ConfigChange } from '../contract/change-views.ts';
 import { formatMessage } from '../contract/coded.ts';
 import type { Config } from '../contract/config.ts';
 import { controlProblemTexts } from '../contract/control-problem-texts.ts';
@@ -20,16 +23,21 @@ import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
-import { type SettingPath, settingEntry } from '../contract/settings-table.ts';
-import type { TeamPreset } from '../contract/team-preset.ts';
+import { settingsSchema } from '../contract/settings.ts';
+import {
+  isImportable,
+  type SettingPath,
+  settingEntry,
+  settingPaths,
+  valueOfSetting,
+  withSetting,
+} from '../contract/settings-table.ts';
+import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { type ConfirmOptions, confirm, withConfirmation } from './ask.ts';
-import { describeChange, listed } from './describe-change.ts';
 import type { Examples } from './examples.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { readInput } from './read-input.ts';
-import { presetFrom } from './team-preset-from-config.ts';
+import { type ConfirmOptions, confirm, readInput, withConfirmation } from './terminal.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 
 interface ExportOptions {
@@ -214,4 +222,99 @@ function parse(json: string): unknown {
   } catch (error) {
     throw new GatewayError('invalid_value', `This is not a configuration: ${describeFileProblem(error)}.`);
   }
+}
+
+interface ApplyOptions {
+  file: string;
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+export const applyExamples: Examples = {
+  apply: ['sluice apply -f team.json --dry-run', 'sluice apply -f team.json --yes --gateway https://gateway.example'],
+};
+
+export function addApplyVerb(program: Command, { on }: Verbs): void {
+  const apply = withConfirmation(
+    program
+      .command('apply')
+      .description('set providers, aliases, groups, limits and settings to what a file declares (docs/teams.md)')
+      .requiredOption('-f, --file <file>', 'a file in the form of a team preset; "-" reads stdin')
+      .option('--dry-run', 'only show what would change'),
+  );
+  on<ApplyOptions>(apply, async ({ control, output, terminal }, _, options) => {
+    const { file } = options;
+    const { preset, removed } = readTeamPreset(await readInput(file, terminal), file === '-' ? 'on stdin' : file);
+    removed.forEach(output.note);
+    const preview = await control.query({ type: 'team-preset-preview', preset, as: 'managed' });
+    const { changes, enteredAnew, revision: expectedRevision } = preview;
+    const summary = [
+      ...(changes.length === 0 ? ['It changes nothing.'] : ['It changes:', ...changes.flatMap(describeChange)]),
+      ...listed('These credentials are deleted, since their provider’s base URL changes:', enteredAnew),
+    ].join('\n');
+    if (options.dryRun || changes.length === 0) return output.show({ changes, enteredAnew }, summary);
+    if (!options.yes) output.note(summary);
+    await confirm('Apply it?', options, terminal);
+    const result = await control.execute({ type: 'config.apply', preset, expectedRevision });
+    const missing = listed('These credentials are missing:', result.missingSecrets);
+    output.show({ ...result, changes }, ['The configuration is applied.', ...missing].join('\n'));
+  });
+}
+
+/** One line for the part and one for each changed field. */
+export function describeChange({ part, name, kind, fields }: ConfigChange): string[] {
+  const isSetting = part === 'setting';
+  const lines = fields.map(({ name: field, before, after }) => {
+    const values = before === null ? (after ?? '(none)') : `${before} -> ${after ?? '(none)'}`;
+    return `    ${isSetting ? '' : `${field}: `}${values}`;
+  });
+  return [`  ${kind} ${part} ${name}`, ...lines];
+}
+
+/** An empty line, the title and the items; nothing if there are none. */
+export function listed(title: string, items: readonly string[]): string[] {
+  return items.length === 0 ? [] : ['', title, ...items.map((item) => `  ${item}`)];
+}
+
+interface PresetFromConfig {
+  preset: TeamPreset;
+  /** Settings that differ from their defaults but are not handed out. */
+  leftOut: SettingPath[];
+}
+
+/**
+ * A team preset that distributes a configuration: its providers with an empty slot for each credential, its aliases and
+ * groups, and the settings that differ from their defaults, as far as a preset of this kind may hold them. Keys are not
+ * included, and nothing is locked.
+ *
+ * @throws GatewayError `invalid_value` if something in the configuration looks like a secret
+ */
+export function presetFrom(
+  config: Config,
+  names: { name: string; organisation: string },
+  kind: 'imported' | 'managed',
+): PresetFromConfig {
+  const defaults = settingsSchema.parse({});
+  const changed = settingPaths.filter(
+    (path) => !isDeepStrictEqual(valueOfSetting(config.settings, path), valueOfSetting(defaults, path)),
+  );
+  const isHandedOut = (path: SettingPath) =>
+    isImportable(path) || (kind === 'managed' && settingEntry(path).preset === 'managed');
+  const settings = changed
+    .filter(isHandedOut)
+    .reduce<object>((all, path) => withSetting(all, path, valueOfSetting(config.settings, path)), {});
+  const parsed = writtenTeamPresetSchema.safeParse({
+    teamPreset: 1,
+    ...names,
+    providers: config.providers.map(({ joined: _, certificate: __, ...provider }) => ({
+      ...provider,
+      credentials: provider.credentials.map(({ id, label }) => ({ id, ...(label !== undefined && { label }) })),
+    })),
+    aliases: config.aliases,
+    groups: config.groups.map(({ cassette: _, ...group }) => group),
+    ...(Object.keys(settings).length > 0 && { settings }),
+  });
+  if (parsed.success) return { preset: parsed.data, leftOut: changed.filter((path) => !isHandedOut(path)) };
+  const reason = summarizeProblems(problemsOf(parsed.error));
+  throw new GatewayError('invalid_value', `This configuration cannot be handed out: ${reason}.`);
 }

@@ -1,6 +1,6 @@
+import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import type { Examples } from './examples.ts';
-import { openBrowser } from './open-browser.ts';
 import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 
@@ -31,4 +31,18 @@ export function addWindowVerb(program: Command, { on }: Verbs): void {
     output.show({ url }, url);
     if (open) openBrowser(url, output.note);
   });
+}
+
+const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
+  darwin: ['open'],
+  // `start` interprets a quoted first argument as a window title, so it gets an empty one.
+  win32: ['cmd', '/c', 'start', ''],
+};
+
+/** Opens an address in the user's browser, or reports that there is none. */
+export function openBrowser(url: string, notice: (line: string) => void): void {
+  const [program, ...parameters] = openers[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...parameters, url], { stdio: 'ignore', detached: true });
+  child.on('error', () => notice(`Cannot open a browser (${program} is missing): open the window's address yourself.`));
+  child.unref();
 }

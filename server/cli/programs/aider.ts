@@ -8,8 +8,14 @@ import type { ClientSettings } from '../../connect/config-format.ts';
 import { mergeSettings } from '../../connect/merge-settings.ts';
 import { yamlListFormat } from '../../connect/yaml-format.ts';
 import { isObject } from '../../contract/is-object.ts';
-import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { contrary, findOptions, refuseOptions, withoutOption } from './program-options.ts';
+import {
+  contrary,
+  findOptions,
+  type PreparedProgram,
+  type ProgramContext,
+  refuseOptions,
+  withoutOption,
+} from './program-context.ts';
 import { readProgramSettings } from './settings-files.ts';
 
 const program = 'Aider';

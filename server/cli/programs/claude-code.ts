@@ -11,8 +11,7 @@ import { managedPath } from '../../connect/managed-paths.ts';
 import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import { claudeModelVariables, claudeSwitches, rivalsOfClaudeCode } from '../../connect/rival-settings.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
-import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { contrary, findOptions, withoutOption } from './program-options.ts';
+import { contrary, findOptions, type PreparedProgram, type ProgramContext, withoutOption } from './program-context.ts';
 import { outranked, readManaged, readProgramSettings } from './settings-files.ts';
 import { withoutProxy } from './tool-environment.ts';
 

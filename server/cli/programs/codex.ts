@@ -8,8 +8,7 @@ import { sectionOf } from '../../connect/merge-settings.ts';
 import { rivalsOfCodex } from '../../connect/rival-settings.ts';
 import { tomlFormat } from '../../connect/toml-format.ts';
 import { isObject } from '../../contract/is-object.ts';
-import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { contrary, findOptions, refuseOptions } from './program-options.ts';
+import { contrary, findOptions, type PreparedProgram, type ProgramContext, refuseOptions } from './program-context.ts';
 import { outranked, readManaged, readProgramSettings } from './settings-files.ts';
 
 const program = 'Codex';

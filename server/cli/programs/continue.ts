@@ -5,8 +5,7 @@
  */
 import { join } from 'node:path';
 import { yamlFormat } from '../../connect/yaml-format.ts';
-import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { refuseOptions } from './program-options.ts';
+import { type PreparedProgram, type ProgramContext, refuseOptions } from './program-context.ts';
 import { readProgramSettings } from './settings-files.ts';
 
 export async function prepareContinue(context: ProgramContext): Promise<PreparedProgram> {

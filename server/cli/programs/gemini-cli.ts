@@ -7,8 +7,7 @@ import { dirname, join } from 'node:path';
 import { jsonFormat } from '../../connect/json-format.ts';
 import { sectionOf } from '../../connect/merge-settings.ts';
 import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { readProgramSettings } from './settings-files.ts';
-import { systemSettings } from './system-settings.ts';
+import { readProgramSettings, systemSettings } from './settings-files.ts';
 
 const settings = {
   program: 'Gemini CLI',

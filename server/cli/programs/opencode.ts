@@ -8,8 +8,7 @@ import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
 import { managedPath } from '../../connect/managed-paths.ts';
 import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
-import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { contrary, findOptions, refuseOptions } from './program-options.ts';
+import { contrary, findOptions, type PreparedProgram, type ProgramContext, refuseOptions } from './program-context.ts';
 import { outranked, readManaged } from './settings-files.ts';
 
 const program = 'opencode';

@@ -2,9 +2,8 @@
  * Qwen Code asks the address that `modelProviders` gives for a model, before those of arguments and environment. Tried
  * with 0.15.
  */
-import type { PreparedProgram, ProgramContext } from './program-context.ts';
-import { contrary, findOptions, refuseOptions } from './program-options.ts';
-import { systemSettings } from './system-settings.ts';
+import { contrary, findOptions, type PreparedProgram, type ProgramContext, refuseOptions } from './program-context.ts';
+import { systemSettings } from './settings-files.ts';
 
 const program = 'Qwen Code';
 const settings = {

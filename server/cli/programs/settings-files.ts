@@ -1,7 +1,10 @@
 /** Reads settings files of programs, and refuses those that outrank a run. */
 import type { ClientSettings, ConfigFormat } from '../../connect/config-format.ts';
+import { jsonFormat } from '../../connect/json-format.ts';
+import { managedPath } from '../../connect/managed-paths.ts';
+import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import { CliError } from './exit-codes.ts';
-import type { ProgramContext } from './program-context.ts';
+import type { ProgramContext, RunFile } from './program-context.ts';
 
 type Reader = Pick<ProgramContext, 'readFile'>;
 
@@ -41,4 +44,33 @@ export function outranked({ program, path, setting }: Outranking): CliError {
     `${path} sets ${setting}, which outranks this run: ${program} would not use Sluice. ` +
       `Remove the setting, or ask whoever manages that file to do so or to lead it to Sluice.`,
   );
+}
+
+interface SystemSettings {
+  program: string;
+  /** The id of its guide. */
+  client: string;
+  variable: string;
+  /** The type of sign-in that uses Sluice. */
+  signIn: string;
+  name: string;
+}
+
+/**
+ * Gemini CLI and Qwen Code, its fork, read system settings that outrank those of user and project, from a path that a
+ * variable can name. A run gets a copy of the machine's own with its provider in it.
+ */
+export async function systemSettings(
+  context: ProgramContext,
+  { program, client, variable, signIn, name }: SystemSettings,
+  added: (system: ClientSettings) => ClientSettings,
+): Promise<RunFile> {
+  const path = managedPath(client, context.platform, context.present) ?? '';
+  const system = await readManaged(context, path, jsonFormat);
+  const { enforcedType = signIn } = sectionOf(system, 'security', 'auth');
+  if (enforcedType !== signIn) throw outranked({ program, path, setting: 'security.auth.enforcedType' });
+  const auth = { selectedType: signIn, enforcedType: signIn, useExternal: false };
+  const model = context.access.model ? { model: { name: context.access.model } } : {};
+  const settings = added(mergeSettings(system, { security: { auth }, ...model }));
+  return { name, text: JSON.stringify(settings), by: { variable } };
 }

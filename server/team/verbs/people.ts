@@ -1,9 +1,9 @@
 /** `sluice people` and `sluice audit`: who has signed in to a team gateway, and what they have changed. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
 import type { Examples } from '../../cli/examples.ts';
 import { findPerson } from '../../cli/role.ts';
 import { type Cell, moment, optional, table } from '../../cli/shown.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
 import type { Verbs } from '../../cli/verb.ts';
 import type { Person } from '../../contract/people.ts';
 import type { AuditEntry, PersonView } from '../../contract/people-views.ts';

@@ -1,11 +1,11 @@
 /** `sluice token`: API tokens, which pipelines and scripts use at a gateway with sign-in. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/ask.ts';
 import type { Control } from '../../cli/control.ts';
 import type { Examples } from '../../cli/examples.ts';
 import { notes } from '../../cli/help.ts';
 import { type Cell, localTime, moment, optional, table } from '../../cli/shown.ts';
+import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
 import type { Verbs } from '../../cli/verb.ts';
 import { type TokenScope, tokenScopes } from '../../contract/people.ts';
 import type { PersonView, TokenView } from '../../contract/people-views.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeCaptured, describeLedger } from '../../../server/cli/describe-ledger.ts';
+import { describeCaptured, describeLedger } from '../../../server/cli/status.ts';
 import { settingsSchema } from '../../../server/contract/settings.ts';
 import type { LedgerHealthView } from '../../../server/contract/status-views.ts';
 

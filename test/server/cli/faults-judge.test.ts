@@ -4,7 +4,7 @@
  * @suite long
  */
 import { expect, test } from 'vitest';
-import type { Judgement } from '../../../server/cli/judge-report.ts';
+import type { Judgement } from '../../../server/cli/judge-program.ts';
 import { endProgramsAfterEach, runCli } from './run-cli.ts';
 
 endProgramsAfterEach();

@@ -50,7 +50,7 @@ process.exit();`;
 const ownGrowthMb = Number.parseInt(process.versions.v8, 10) < 13 ? 32 : 96;
 
 async function printedBy(source: string): Promise<unknown> {
-  return JSON.parse(await runWithModule('limit-young-generation.ts', source, ['--expose-gc']));
+  return JSON.parse(await runWithModule('v8-settings.ts', source, ['--expose-gc']));
 }
 
 describe('the young generation of objects', () => {

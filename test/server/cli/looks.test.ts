@@ -2,10 +2,9 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { describeRequest } from '../../../server/cli/describe-request.ts';
+import { describeRequest, requestColumns, requestRow } from '../../../server/cli/describe-request.ts';
 import { createOutput } from '../../../server/cli/output.ts';
 import { runCommandLine } from '../../../server/cli/program.ts';
-import { requestColumns, requestRow } from '../../../server/cli/request-rows.ts';
 import {
   loadWidths,
   moment,

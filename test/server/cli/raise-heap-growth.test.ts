@@ -28,7 +28,7 @@ process.exit();`;
 const options = ['--expose-gc', '--max-semi-space-size=2', '--heap-growing-percent=20', '--no-incremental-marking'];
 
 async function growthAfter(before: string): Promise<number> {
-  return Number(await runWithModule('raise-heap-growth.ts', `${before} ${fill}`, options));
+  return Number(await runWithModule('v8-settings.ts', `${before} ${fill}`, options));
 }
 
 test('the old generation may grow fourfold, however little V8 would allow', async () => {

@@ -15,7 +15,7 @@ all(1);`;
 
 async function countInlined(before: string): Promise<number> {
   const options = ['--allow-natives-syntax', '--trace-turbo-inlining'];
-  const printed = await runWithModule('raise-inlining-limit.ts', `${before} ${optimize}`, options);
+  const printed = await runWithModule('v8-settings.ts', `${before} ${optimize}`, options);
   return printed.match(/Inlining .*SharedFunctionInfo f\d/g)?.length ?? 0;
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { launchAgent, systemdUnit } from '../../../server/cli/service-files.ts';
+import { launchAgent, systemdUnit } from '../../../server/cli/service.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';

@@ -10,7 +10,7 @@ import { en } from '../../../../renderer/messages/en/en.ts';
 import { firstInvalidLine } from '../../../../renderer/views/settings/fields/invalid-lines.ts';
 import { choicesOf, fieldOf } from '../../../../renderer/views/settings/fields/settings-field.ts';
 import { addSettingsVerbs } from '../../../../server/cli/settings.ts';
-import { presetFrom } from '../../../../server/cli/team-preset-from-config.ts';
+import { presetFrom } from '../../../../server/cli/transfer.ts';
 import type { Verbs } from '../../../../server/cli/verb.ts';
 import { firstRunConfig } from '../../../../server/config/first-run.ts';
 import type { SettingsChanges } from '../../../../server/contract/commands.ts';

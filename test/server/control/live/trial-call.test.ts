@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { describeTest } from '../../../../server/cli/describe-test.ts';
+import { describeTest } from '../../../../server/cli/provider-add.ts';
 import { renderShown } from '../../../../server/cli/shown.ts';
 import { plainLook } from '../../../../server/cli/terminal.ts';
 import { createProviderKnowledge } from '../../../../server/control/live/provider-knowledge.ts';
