@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-/** Types that `server/http/pages.ts` knows. Compressing less than a kilobyte gains nothing. */
+/** Types that `server/http/app.ts` knows. Compressing less than a kilobyte gains nothing. */
 const isWorthIt = (file: string, content: Buffer) => /\.(html|js|css|svg)$/.test(file) && content.length > 1_000;
 
 /** Writes a `.br` and a `.gz` beside each file. The environments share a folder. */

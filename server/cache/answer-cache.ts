@@ -1,5 +1,6 @@
-/** Answers kept in memory for equal requests of the same group. Knows nothing of requests: look-ups are by key. */
+/** Answers kept for equal requests. */
 import type { CacheView, ClearedCache } from '../contract/answer-cache.ts';
+import type { Config } from '../contract/config.ts';
 import { GroupCache } from './group-cache.ts';
 
 export class AnswerCache {
@@ -41,4 +42,17 @@ export class AnswerCache {
     const emptyView = { entries: 0, bytes: 0, hits: 0, shared: 0, misses: 0, savedUsd: 0 };
     return { groupId, ...(group?.view() ?? emptyView) };
   }
+}
+
+interface ConfigChanges {
+  onChange(listener: (now: { config: Pick<Config, 'groups'> }) => void): unknown;
+}
+
+/** A cache that drops the answers of groups for which caching is turned off. */
+export function createAnswerCache(config: ConfigChanges): AnswerCache {
+  const cache = new AnswerCache();
+  config.onChange(({ config: { groups } }) => {
+    cache.keepOnly(new Set(groups.filter((group) => group.cache !== null).map(({ id }) => id)));
+  });
+  return cache;
 }

@@ -3,7 +3,7 @@ import type { Usage } from '../contract/ledger.ts';
 import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-deck.ts';
 import { encodingsOf } from '../exchange/readers/encodings.ts';
-import type { Headers } from '../exchange/record/client-response-tap.ts';
+import type { Headers } from '../exchange/record/response-taps.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
 import { finishInSlices } from '../ground/yield-to-event-loop.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';

@@ -1,6 +1,7 @@
 /** Previews, applies and undoes changes of clients' configuration files. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createTwoFilesPatch } from 'diff';
 import { withoutVersion } from '../contract/clients/client-guide.ts';
 import type {
   ConnectClientView,
@@ -10,6 +11,7 @@ import type {
 } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { redactSecretShapes } from '../contract/secret-shape.ts';
 import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
 import {
   type ClientFile,
@@ -20,7 +22,6 @@ import {
 import { type HomeFile, homeOf, placeOf, removeHomeFile, writeHomeFile } from './home-file.ts';
 import { type FilePlan, findFile, planConnect, planDisconnect, rivalsInFile } from './plan-client-files.ts';
 import type { Sought } from './rival-settings.ts';
-import { showDiff } from './show-diff.ts';
 import { strongerSettings, surroundings } from './stronger-settings.ts';
 
 interface ConnectPorts {
@@ -242,4 +243,34 @@ async function writePlan({ now, after, mode, madeFolder }: FilePlan): Promise<st
 async function restoreFile(file: HomeFile): Promise<void> {
   if (file.text === null) await removeHomeFile(file, null);
   else await writeHomeFile(file, file.text, file.mode ?? 0o600);
+}
+
+/** A line that sets a key, token or password. A value that begins with `$` or `{` refers to a variable. */
+const secretLine = /((?:key|token|secret|password)["']?[ \t]*[:=][ \t]*["']?)([^\s"',{}$[\]][^\s"',]{7,})/i;
+const variableName = /^[A-Z][A-Z0-9_]*$/;
+
+interface Change {
+  path: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** A unified diff for people. Anything that looks like a secret is hidden, including in the context lines. */
+export function showDiff({ path, before, after }: Change): string {
+  const names = { old: before === null ? '/dev/null' : path, new: after === null ? '/dev/null' : path };
+  const diff = createTwoFilesPatch(names.old, names.new, before ?? '', after ?? '', undefined, undefined, {
+    context: 3,
+  });
+  const lines = diff.split('\n').filter((line) => !line.startsWith('\\ No newline'));
+  // Removes the line above it, which other tools use to split patches.
+  return lines
+    .slice(lines.findIndex((line) => line.startsWith('--- ')))
+    .map(withoutSecret)
+    .join('\n');
+}
+
+function withoutSecret(line: string): string {
+  return redactSecretShapes(line).replace(secretLine, (whole, name, value) =>
+    variableName.test(value) ? whole : `${name}…`,
+  );
 }

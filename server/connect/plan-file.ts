@@ -1,9 +1,9 @@
 /** Computes the new text of one configuration file: with Sluice's settings, or without them. Pure. */
 import { isDeepStrictEqual } from 'node:util';
+import { diff3Merge } from 'node-diff3';
 import { withoutVersion } from '../contract/clients/client-guide.ts';
 import type { ClientFile, WantedConnection } from './client-files.ts';
 import type { ClientSettings, ConfigFormat } from './config-format.ts';
-import { mergeLines } from './merge-lines.ts';
 import { revertSettings } from './merge-settings.ts';
 import { type SettingsPath, valueAt, withoutPaths } from './settings-edits.ts';
 
@@ -94,4 +94,18 @@ function holds(format: ConfigFormat, text: string, settings: ClientSettings): bo
   } catch {
     return false;
   }
+}
+
+/**
+ * Applies the change from `base` to `changed` to `current`, line by line. Null if `current` differs from `base` in the
+ * same lines.
+ */
+function mergeLines(current: string, base: string, changed: string): string | null {
+  const parts = diff3Merge(current.split('\n'), base.split('\n'), changed.split('\n'));
+  const lines: string[] = [];
+  for (const { ok } of parts) {
+    if (!ok) return null;
+    lines.push(...ok);
+  }
+  return lines.join('\n');
 }

@@ -1,5 +1,4 @@
 /** The events of the control plane about configuration, health, limits and the ledger. */
-
 import type { Logger } from 'pino';
 import type { Config } from '../contract/config.ts';
 import type { ControlEvent } from '../contract/events.ts';
@@ -7,14 +6,12 @@ import { maxReported } from '../contract/find.ts';
 import type { RefusalView } from '../contract/request-views.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { hourMs, minuteMs } from '../contract/units.ts';
+import { after, every } from '../ground/timers.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import { createEventHub } from './event-hub.ts';
-import { createHealthEvents } from './health-events.ts';
 import type { ConfigInForce, LiveConfig } from './live/live-config.ts';
 import { keyCounts, type Views } from './views/views.ts';
-import { watchLimitUse } from './watch-limit-use.ts';
-import { watchValue } from './watch-value.ts';
 
 interface EventPorts {
   ledger: Ledger;
@@ -115,4 +112,97 @@ export function recentRefusals({ refusals }: Pick<Ledger, 'refusals'>): RefusalV
 /** Changes with each refusal, and every minute, because refusals leave the last hour. */
 function refusalsVersion({ refusals }: Pick<Ledger, 'refusals'>): string {
   return `${refusals.count} ${Math.floor(Date.now() / minuteMs)}`;
+}
+
+interface Watched<Value> {
+  everyMs: number;
+  read(): Value;
+  /** Values with equal texts are considered equal. Absent: their JSON is used. */
+  fingerprint?(value: Value): string;
+}
+
+/** Polls a value and reports it whenever it has changed. Returns the function that stops polling. */
+function watchValue<Value>(watched: Watched<Value>, emit: (value: Value) => void): () => void {
+  const { everyMs, read, fingerprint = JSON.stringify } = watched;
+  let last = fingerprint(read());
+  const timer = every(() => {
+    const value = read();
+    const text = fingerprint(value);
+    if (text === last) return;
+    last = text;
+    emit(value);
+  }, everyMs).unref();
+  return () => clearInterval(timer);
+}
+
+type LimitUse = Omit<Extract<ControlEvent, { type: 'limit-use' }>, 'type'>;
+
+const everyMs = 1_000;
+/** With more keys and groups than this, each is checked less often than once a second. */
+const checksPerSecond = 500;
+
+/** Reports changes in the use of limits, checking keys and groups in turn. Returns the function that stops it. */
+function watchLimitUse(views: Pick<Views, 'limited' | 'meters'>, emit: (use: LimitUse) => void): () => void {
+  let position = 0;
+  /** The last use by key or group, as JSON: of the previous round and of the current one. */
+  let before = new Map<string, string>();
+  let current = new Map<string, string>();
+  const changedMeters = (): LimitUse => {
+    const changed: LimitUse = { keys: {}, groups: {} };
+    const all = views.limited();
+    for (const subject of all.slice(position, position + checksPerSecond)) {
+      const meters = views.meters(subject);
+      const name = `${subject.scope} ${subject.id}`;
+      const text = JSON.stringify(meters);
+      if (text !== before.get(name)) changed[`${subject.scope}s`][subject.id] = meters;
+      current.set(name, text);
+    }
+    position += checksPerSecond;
+    if (position >= all.length) {
+      position = 0;
+      before = current;
+      current = new Map();
+    }
+    return changed;
+  };
+  // The initial state is in the snapshot.
+  changedMeters();
+  const timer = every(() => {
+    const changed = changedMeters();
+    if (Object.keys(changed.keys).length + Object.keys(changed.groups).length > 0) emit(changed);
+  }, everyMs).unref();
+  return () => clearInterval(timer);
+}
+
+const stateMs = 300;
+/** Delay after new measurements, which arrive with each request. */
+const measurementMs = 5_000;
+
+interface HealthEvents {
+  changed(providerId: string, isState: boolean): void;
+  stop(): void;
+}
+
+/** Reports changes of a provider's health at a limited rate; the final state is always reported. */
+export function createHealthEvents(emit: (providerId: string) => void): HealthEvents {
+  const waiting = new Map<string, { timer: NodeJS.Timeout; isState: boolean }>();
+  return {
+    changed(providerId, isState) {
+      const before = waiting.get(providerId);
+      if (before && (before.isState || !isState)) return;
+      clearTimeout(before?.timer);
+      const timer = after(
+        () => {
+          waiting.delete(providerId);
+          emit(providerId);
+        },
+        isState ? stateMs : measurementMs,
+      ).unref();
+      waiting.set(providerId, { timer, isState });
+    },
+    stop() {
+      for (const { timer } of waiting.values()) clearTimeout(timer);
+      waiting.clear();
+    },
+  };
 }

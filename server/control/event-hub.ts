@@ -1,6 +1,11 @@
 /** Distributes events to listeners, numbered and in order. Without listeners, `emit` costs one comparison. */
+
+import type { Config } from '../contract/config.ts';
 import type { ControlEvent, EventMessage } from '../contract/events.ts';
+import { maxReported } from '../contract/find.ts';
+import type { Person } from '../contract/people.ts';
 import { after } from '../ground/timers.ts';
+import { type EventSources, type People, whereSignedIn } from './people/people.ts';
 
 export type EventListener = (message: EventMessage) => void;
 
@@ -81,4 +86,30 @@ export function createEventHub({ takeSnapshot, whileListening, log }: EventHubPo
       for (const listener of [...listeners]) deliver(listener, { revision, event });
     },
   };
+}
+
+interface ListenerPorts extends EventSources {
+  people: People | null;
+}
+
+/** @param person null for the administrator of this machine */
+export function listenerFor(person: Person | null, ports: ListenerPorts, listener: EventListener): EventListener {
+  const toAdministrator: EventListener = ({ revision, event }) =>
+    listener({ revision, event: withReportedLimits(event, ports.config()) });
+  if (!person) return toAdministrator;
+  return whereSignedIn(ports.people).listener(person, ports, person.isAdmin ? toAdministrator : listener);
+}
+
+/** Keeps only the limits of the reported keys and groups, since an administrator's window has no others. */
+function withReportedLimits(event: ControlEvent, { keys, groups }: Pick<Config, 'keys' | 'groups'>): ControlEvent {
+  if (event.type !== 'limit-use') return event;
+  return { ...event, keys: ofFirst(keys, event.keys), groups: ofFirst(groups, event.groups) };
+}
+
+function ofFirst<Value>(
+  list: readonly { id: string }[],
+  entries: Readonly<Record<string, Value>>,
+): Record<string, Value> {
+  const reported = new Set(list.slice(0, maxReported).map(({ id }) => id));
+  return Object.fromEntries(Object.entries(entries).filter(([id]) => reported.has(id)));
 }

@@ -4,12 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { reachableHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeFileProblem, isUnwritable, systemErrorCode } from '../ground/files/file-problem.ts';
-import { answersAsInstance } from './instance-probe.ts';
+import { after } from '../ground/timers.ts';
 
 const instanceInfoSchema = z.object({
   pid: z.number().int().positive(),
@@ -221,4 +223,48 @@ function removeUnreadable(path: string): void {
     // Another process was faster; the next attempt reads the file again.
   }
   rmSync(movedPath, { force: true });
+}
+
+const limitMs = 1_500;
+const maxReplyBytes = 64 * 1024;
+const healthSchema = z.object({ instance: z.string() });
+
+/**
+ * Errors that do not mean that the instance has ended. A process without free file descriptors accepts a connection and
+ * closes it at once (ECONNRESET or EPIPE here); the other codes mean that this process itself has none left.
+ */
+const aliveErrorCodes = new Set(['ECONNRESET', 'EPIPE', 'EMFILE', 'ENFILE', 'ENOBUFS']);
+
+/**
+ * Whether `GET /healthz` at this address returns the given instance. A process that accepts a connection but does not
+ * answer in time, or closes it, counts as the instance: a busy process must not lose its data folder.
+ */
+function answersAsInstance({ host, port }: { host: string; port: number }, instanceId: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    let isConnected = false;
+    const request = get({ host: reachableHost(host), port, path: '/healthz', agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > maxReplyBytes) request.destroy();
+      });
+      response.on('end', () => resolve(instanceOf(text) === instanceId));
+      response.on('error', () => resolve(false));
+    });
+    request.on('socket', (socket) => socket.on('connect', () => (isConnected = true)));
+    request.on('error', (error) => resolve(aliveErrorCodes.has(systemErrorCode(error) ?? '')));
+    const timer = after(() => {
+      resolve(isConnected);
+      request.destroy();
+    }, limitMs);
+    request.on('close', () => clearTimeout(timer));
+  });
+}
+
+function instanceOf(text: string): string | undefined {
+  try {
+    return healthSchema.parse(JSON.parse(text)).instance;
+  } catch {
+    return undefined;
+  }
 }

@@ -5,12 +5,8 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { listen as hear, speak } from './audio.ts';
-import { type Call, readFields } from './call.ts';
-import { completeChat } from './chat.ts';
-import { embed } from './embeddings.ts';
-import { editImage, generateImage } from './images.ts';
-import { DemoError, json, newId, type Reply, refusal, sendReply } from './reply.ts';
+import { completeChat, editImage, embed, generateImage, listen as hear, speak } from './answers.ts';
+import { type Call, DemoError, json, newId, type Reply, readFields, refusal, sendReply } from './reply.ts';
 import { Videos } from './videos.ts';
 
 export const demoModelIds: readonly string[] = [

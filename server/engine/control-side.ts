@@ -23,7 +23,7 @@ import { createDiscovery, type Discovery } from '../providers/discovery.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import { createFetch } from '../transport/fetch.ts';
-import { isLoopback } from '../transport/is-loopback.ts';
+import { isLoopback } from '../transport/proxy-choice.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Foundations } from './foundations.ts';
 import type { GatewayAddress } from './gateway-address.ts';

@@ -1,13 +1,12 @@
 /** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
-import { createAnswerCache } from '../cache/create-answer-cache.ts';
+import { createAnswerCache } from '../cache/answer-cache.ts';
 import type { Usage } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import { RecentCaptures } from '../exchange/capture/recent-captures.ts';
-import { WaitingCaptures } from '../exchange/capture/waiting-captures.ts';
+import { RecentCaptures, WaitingCaptures } from '../exchange/capture/recent-captures.ts';
 import { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { onTimerFault } from '../ground/timers.ts';
 import { followPrices } from '../models/follow-prices.ts';
-import { costsNothing } from '../providers/local-free.ts';
+import { costsNothing } from '../providers/detect-local.ts';
 import { HealthPicker } from '../routing/health/health-picker.ts';
 import { HealthTracker } from '../routing/health/health-tracker.ts';
 import { ToldLimits } from '../routing/health/told-limits.ts';

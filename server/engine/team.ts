@@ -10,7 +10,7 @@ import type { AdminToken } from '../control/admin-token.ts';
 import type { Joining, JoinPorts } from '../control/joining.ts';
 import type { People } from '../control/people/people.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
-import type { PeopleDoor } from '../http/people-door.ts';
+import type { PeopleDoor } from '../http/control-routes.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { LocalLimiterPorts } from '../limits/local-limiter.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';

@@ -34,12 +34,11 @@ import { checkQuery, outgoingQuery } from './outgoing/outgoing-request.ts';
 import { enforceLimits, hardBudgetOf, type LimitedCall } from './plan/enforce-limits.ts';
 import { findNamedObjects, type NamedObjects } from './plan/named-objects.ts';
 import { checkPassthrough } from './plan/plan-passthrough.ts';
-import { checkName, checkPath, fieldsOf, planRoute } from './plan/plan-route.ts';
-import { pricedTargets } from './plan/priced-targets.ts';
+import { checkName, checkPath, fieldsOf, planRoute, pricedTargets } from './plan/plan-route.ts';
 import { accountFor } from './record/accounting.ts';
-import { joinTaps } from './record/client-response-tap.ts';
 import type { RequestTrace } from './record/exchange-trace.ts';
-import type { MemoryAccount } from './request/memory-account.ts';
+import { joinTaps } from './record/response-taps.ts';
+import type { MemoryAccount } from './request/outgoing-call.ts';
 import { ClientGone, type RequestBody } from './request/request-body.ts';
 
 export interface ExchangePorts {

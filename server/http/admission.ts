@@ -7,8 +7,7 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
-import type { Owner } from './fair-queue.ts';
-import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
+import { type AdmissionLimits, type Owner, type Queued, WaitQueue } from './fair-queue.ts';
 
 /** Held by a running request until it ends. */
 export interface Permit {
@@ -16,7 +15,7 @@ export interface Permit {
   release(): void;
 }
 
-interface WaitingForPermit extends Waiting {
+interface WaitingForPermit extends Queued {
   sharesGroup: boolean;
 }
 

@@ -1,9 +1,13 @@
 /** The listener's side of an API request: guards, admission, body and errors. Its course is `exchange/exchange.ts`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ModelsFormat } from '../apis/core/api.ts';
 import type { Registry, RequestLocation, RouteMatch } from '../apis/registry.ts';
-import type { GatewayError } from '../contract/errors.ts';
+import { localCalendar } from '../contract/calendar.ts';
+import { GatewayError } from '../contract/errors.ts';
+import type { UsageTotals } from '../contract/ledger.ts';
+import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
-import type { LocalReply } from '../exchange/answer/local-reply.ts';
+import { type LocalReply, sendJson } from '../exchange/answer/local-reply.ts';
 import { type Door, Exchange, type ExchangePorts, type Place } from '../exchange/exchange.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
 import { ForeignObjects } from '../exchange/plan/foreign-objects.ts';
@@ -11,6 +15,8 @@ import { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import { configuredSecrets } from '../exchange/redact/configured-secrets.ts';
 import type { RequestBody } from '../exchange/request/request-body.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { UsageQuery } from '../store/rules/usage-query.ts';
 import type { Admission, Permit } from './admission.ts';
@@ -20,8 +26,6 @@ import type { ByteBudget, RequestMemory } from './byte-budget.ts';
 import { allowOrigin } from './cors.ts';
 import { onCutOff } from './cut-off.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
-import { sendKeyUsage } from './key-usage.ts';
-import { sendModels } from './models.ts';
 import { sendError } from './send-error.ts';
 import { asksForWebSocket, onlyOverHttp, onlyOverWebSocket } from './web-socket-request.ts';
 
@@ -168,4 +172,104 @@ class ApiPlace implements Place {
     this.#permit.release();
     this.memory.release();
   }
+}
+
+interface ModelsRequest {
+  group: CompiledGroup;
+  key: CompiledKey;
+  format: ModelsFormat;
+  /** Empty for all of them. */
+  model: string;
+  method: string;
+  /** With the API's base. */
+  path: string;
+  requestId: string;
+}
+
+/** Answers from the compiled group, so that it lists exactly the models that may be used. */
+function sendModels(response: ServerResponse, request: ModelsRequest): LocalReply {
+  const { group, key, format, model, method, path, requestId } = request;
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new GatewayError('method_not_allowed', `Not allowed to ${method} on ${path}. Allowed: GET.`);
+  }
+  const body = model ? format.writeOne(retrieveModel(group, key, model)) : format.writeList(listModels(group, key));
+  return sendJson(response, body, requestId);
+}
+
+interface KeyUsagePorts {
+  limiter: Limiter;
+  summarizeUsage(question: UsageQuery): Promise<UsageView[]>;
+}
+
+interface KeyUsageRequest {
+  key: CompiledKey;
+  group: CompiledGroup;
+  method: string;
+  requestId: string;
+  nowMs: number;
+}
+
+/** `GET /v1/usage`: a key's own limits and usage. */
+async function sendKeyUsage(
+  ports: KeyUsagePorts,
+  response: ServerResponse,
+  { key, group, method, requestId, nowMs }: KeyUsageRequest,
+): Promise<LocalReply> {
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1/usage. Allowed: GET.`);
+  }
+  const subjects = [key.limited, group.limited].filter((limited) => limited !== null);
+  await ports.limiter.refresh(subjects);
+  const limits = subjects.flatMap((limited) => ports.limiter.meters(limited).map((meter) => limitOf(limited, meter)));
+  const [today, month] = await Promise.all([
+    usageIn(ports, key.id, 'day', nowMs),
+    usageIn(ports, key.id, 'month', nowMs),
+  ]);
+  response.setHeader('cache-control', 'no-store');
+  return sendJson(
+    response,
+    { object: 'usage', key: key.id, name: key.name, group: group.id, limits, today, month },
+    requestId,
+  );
+}
+
+const names = {
+  requests: 'requests_per_minute',
+  tokens: 'tokens_per_minute',
+  concurrent: 'concurrent',
+  budget: 'budget',
+};
+
+function limitOf({ scope, id }: Limited, { kind, budget, amount, used, resetsAt }: LimitMeter) {
+  return {
+    object: 'limit',
+    of: scope,
+    id,
+    limit: names[kind],
+    ...(budget && { unit: budget.unit, per: budget.per, hard: budget.hard }),
+    amount,
+    used,
+    remaining: Math.max(0, amount - used),
+    resets_at: unixSeconds(resetsAt),
+  };
+}
+
+async function usageIn(ports: KeyUsagePorts, keyId: string, per: 'day' | 'month', nowMs: number) {
+  const { startMs } = localCalendar().periodOf(per, nowMs);
+  const [totals]: UsageTotals[] = await ports.summarizeUsage({ by: 'key', names: [keyId], sinceMs: startMs });
+  return {
+    since: unixSeconds(startMs),
+    requests: totals?.requests ?? 0,
+    input_tokens: totals?.inputTokens ?? 0,
+    output_tokens: totals?.outputTokens ?? 0,
+    // Null: no cost is known.
+    cost_usd: totals ? totals.costUsd : 0,
+    /** Requests of unknown cost. */
+    unpriced_requests: totals?.unpricedRequests ?? 0,
+  };
+}
+
+/** Unix seconds, as in OpenAI's API. */
+function unixSeconds(atMs: number | null): number | null {
+  return atMs === null ? null : Math.ceil(atMs / 1_000);
 }

@@ -10,8 +10,10 @@
  * API requests do not pass through Express but go to the registry directly, which saves a tenth of each request's cost.
  */
 
+import { readdir } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import { basename, dirname, extname } from 'node:path';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
 import { pageHeaders } from '../contract/page-headers.ts';
 import { toGatewayError } from '../exchange/attempts/report-failure.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
@@ -20,7 +22,6 @@ import { type ApiPorts, handleApiRequest } from './api-request.ts';
 import type { ControlRoutes } from './control-routes.ts';
 import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
 import { checkHost, checkOrigin, checkUrl } from './guards.ts';
-import { createPages } from './pages.ts';
 import { sendError } from './send-error.ts';
 
 interface AppPorts {
@@ -148,4 +149,69 @@ function errorHandler({ registry, reportError }: Pick<ApiPorts, 'registry' | 're
     const { api } = registry.locate(request.originalUrl, request.headers);
     sendError(request, response, { error, api, requestId: String(response.get('x-request-id')), secrets: [] });
   };
+}
+
+/** By preference. Firefox accepts Brotli over HTTPS only. */
+const encodings = [
+  { name: 'br', suffix: '.br' },
+  { name: 'gzip', suffix: '.gz' },
+] as const;
+
+/** Of the files that `build/compressed-files.ts` compresses. */
+const contentTypes: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The pages, by their paths. */
+const pages = new Map([
+  ['/', '/index.html'],
+  ['/panel', '/panel.html'],
+]);
+
+/** The files of the built window. Those that the build has compressed are sent so to browsers that accept it. */
+function createPages(folder: string): RequestHandler {
+  const router = Router();
+  // Read with the first page, so that it costs nothing where no window is opened.
+  let compressed: ReadonlySet<string> | null = null;
+  router.get('/{*path}', async (request, response, next) => {
+    compressed ??= await compressedPaths(folder);
+    const path = pages.get(request.path) ?? request.path;
+    const encoding = bestEncoding(request, path, compressed);
+    const type = contentTypes[extname(path)];
+    request.url = path;
+    if (encoding && type) {
+      request.url += encoding.suffix;
+      response.set({ 'content-encoding': encoding.name, 'content-type': type });
+    }
+    next();
+  });
+  router.use(express.static(folder, { index: 'index.html', cacheControl: false, setHeaders: setCacheHeaders }));
+  router.use((_request, response, next) => {
+    // The response that replaces the file is not compressed.
+    response.removeHeader('content-encoding');
+    response.removeHeader('content-type');
+    next();
+  });
+  return router;
+}
+
+function setCacheHeaders(response: Response, file: string): void {
+  response.vary('accept-encoding');
+  // A file in `assets` has a hash of its content in its name.
+  const isHashed = basename(dirname(file)) === 'assets';
+  response.set('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+}
+
+function bestEncoding(request: Request, path: string, compressed: ReadonlySet<string>) {
+  return encodings.find(({ name, suffix }) => compressed.has(path + suffix) && request.acceptsEncodings(name) === name);
+}
+
+/** As URL paths: `/assets/Keys-BIhWZ9sp.js.br`. */
+async function compressedPaths(folder: string): Promise<ReadonlySet<string>> {
+  const files = await readdir(folder, { recursive: true });
+  const paths = files.map((file) => `/${file.replaceAll('\\', '/')}`);
+  return new Set(paths.filter((path) => encodings.some(({ suffix }) => path.endsWith(suffix))));
 }

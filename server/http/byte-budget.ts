@@ -8,8 +8,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HeapShare, ParsedSize } from '../exchange/request/heap-share.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
-import type { Owner } from './fair-queue.ts';
-import { type AdmissionLimits, type Waiting, WaitQueue } from './wait-queue.ts';
+import { type AdmissionLimits, type Owner, type Queued, WaitQueue } from './fair-queue.ts';
 
 /** Bodies up to this length never wait; their total is bounded by the number of requests. */
 const smallBodyBytes = 64 * 1024;
@@ -17,7 +16,7 @@ const smallBodyBytes = 64 * 1024;
 const timesOfFree = 9;
 const largestShare = timesOfFree / (timesOfFree + 1);
 
-interface WaitingForBytes extends Waiting {
+interface WaitingForBytes extends Queued {
   memory: RequestMemory;
   bytes: number;
   hasBegun: boolean;

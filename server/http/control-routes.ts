@@ -1,25 +1,27 @@
-/** The control plane over HTTP, for the window in a browser and for the command line. Without CORS: only Sluice's own page has access. */
-import express, {
-  type ErrorRequestHandler,
-  type Request,
-  type RequestHandler,
-  type Response,
-  type Router,
-} from 'express';
+/**
+ * The control plane over HTTP, for the window in a browser and for the command line. Without CORS: only Sluice's own
+ * page has access.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from 'express';
+import express from 'express';
+import { bearerSecret } from '../apis/core/requests/client-credentials.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { EventMessage } from '../contract/events.ts';
 import { goneCall, goneRoutes } from '../contract/removed-features.ts';
+import { isSameSecret } from '../control/admin-token.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
 import { type Caller, checkScope } from '../control/people/caller.ts';
-import type { WindowAccess } from '../control/window-access.ts';
-import { sessionIdleMs } from '../control/window-sessions.ts';
+import { sessionIdleMs, type WindowAccess } from '../control/window-access.ts';
+import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { every } from '../ground/timers.ts';
 import type { Observability } from '../observability/observability.ts';
 import type { ExportFormat } from '../store/sqlite/export.ts';
 import { sendContinue } from './body/read-body.ts';
-import { createEventStreams } from './control-event-streams.ts';
 import { checkControlAccess, hasSession } from './control-guard.ts';
-import { sendMetrics } from './metrics-route.ts';
-import type { PeopleDoor } from './people-door.ts';
-import { sendPieces } from './send-pieces.ts';
 
 interface ControlRoutePorts {
   access: WindowAccess;
@@ -185,4 +187,103 @@ function toBodyError(error: unknown): GatewayError | undefined {
     default:
       return undefined;
   }
+}
+
+interface EventStreams {
+  /** Sends events until the client disconnects or loses access; with `by`, only those that this person may see. */
+  open(response: ServerResponse, mayRead: () => boolean, by?: Caller): void;
+  /** Ends the streams of clients that have lost access. */
+  endRefused(): void;
+  /** Ends all streams and refuses new ones. */
+  close(): void;
+}
+
+const heartbeatMs = 15_000;
+/** A client with more unread bytes is disconnected; it reconnects and gets a snapshot. */
+const maxUnreadBytes = 8 * 1024 * 1024;
+
+/** Server-sent events: `id` is the revision, `data` the message as JSON. */
+export function createEventStreams(
+  onEvent: (listener: (message: EventMessage) => void, by?: Caller) => () => void,
+): EventStreams {
+  const streams = new Map<ServerResponse, () => boolean>();
+  let isClosed = false;
+  return {
+    open(response, mayReceive, by) {
+      if (isClosed) throw new GatewayError('shutting_down', 'Sluice is being stopped.');
+      // The client disconnected while its sign-in was being checked, so `close` was emitted before.
+      if (response.destroyed) return;
+      streams.set(response, mayReceive);
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+      response.flushHeaders();
+      const send = (text: string) => {
+        if (response.writableEnded) return;
+        // Checked before writing, because a single message, such as the snapshot of many groups, may be larger.
+        if (response.writableLength > maxUnreadBytes) response.destroy();
+        else response.write(text);
+      };
+      const unsubscribe = onEvent(
+        (message) => send(`id: ${message.revision}\ndata: ${JSON.stringify(message)}\n\n`),
+        by,
+      );
+      const heartbeat = every(() => {
+        if (mayReceive()) send(':\n\n');
+        else response.end();
+      }, heartbeatMs);
+      response.once('close', () => {
+        unsubscribe();
+        clearInterval(heartbeat);
+        streams.delete(response);
+      });
+    },
+    endRefused() {
+      for (const [response, mayReceive] of streams) if (!mayReceive()) response.end();
+    },
+    close() {
+      isClosed = true;
+      for (const response of streams.keys()) response.end();
+    },
+  };
+}
+
+interface MetricsRoutePorts {
+  access: WindowAccess;
+  observability: Pick<Observability, 'metrics' | 'metricsToken'>;
+}
+
+/** Requires access to the control plane, or the token that only reads metrics. */
+function sendMetrics({ access, observability }: MetricsRoutePorts): RequestHandler {
+  return async (request, response, next) => {
+    const { metrics, metricsToken } = observability;
+    if (metrics === null) return next();
+    const token = bearerSecret(request.headers.authorization ?? '');
+    const mayRead = metricsToken !== null && token !== null && isSameSecret(token, metricsToken);
+    if (!mayRead) checkControlAccess(request, access);
+    const text = await metrics.text();
+    response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    response.type(metrics.contentType).send(text);
+  };
+}
+
+/**
+ * Sends text as it is made. Rejects if a piece cannot be made, and breaks the response off; resolves if the client
+ * disconnects.
+ */
+export async function sendPieces(pieces: AsyncIterable<string>, response: ServerResponse): Promise<void> {
+  await pipeline(Readable.from(pieces), response).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  });
+}
+
+/** How people get to the control plane where they sign in (`server/team/people`). */
+export interface PeopleDoor {
+  /** The routes of signing in and out, which need no access. */
+  signIn: Router;
+  /** The caller; undefined for the administrator of the machine. Rejects with a GatewayError. */
+  admit(request: IncomingMessage): Promise<Caller | undefined>;
+  /**
+   * Calls `refused` soon after the caller's access has ended, or what the caller may see has changed. Returns a
+   * function that stops watching.
+   */
+  watch(by: Caller, refused: () => void): () => void;
 }

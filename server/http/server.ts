@@ -1,6 +1,7 @@
 /** The listening server: timeouts and limits of connections, and graceful shutdown. */
 
-import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import http from 'node:http';
 import type { Duplex } from 'node:stream';
 import { servedApis } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
@@ -12,7 +13,6 @@ import { Slots } from '../ground/slots.ts';
 import { after } from '../ground/timers.ts';
 import { yieldToEventLoop } from '../ground/yield-to-event-loop.ts';
 import { watchUpload } from './body/slow-clients.ts';
-import { limitConnections } from './connection-limit.ts';
 import { type CutOff, cutOff, shuttingDown } from './cut-off.ts';
 
 /** Takes over connections that become WebSockets. */
@@ -216,4 +216,37 @@ function describeClientError(code: string | undefined): GatewayError {
     return new GatewayError('request_timeout', 'The request did not arrive completely in time.');
   }
   return new GatewayError('malformed_http', 'The request is not valid HTTP.');
+}
+
+/** For everything else: files, databases, the listener, and connections that are being refused. */
+const reservedDescriptors = 64;
+/** A connection to the client and one to the provider. */
+const descriptorsPerRequest = 2;
+/** Also for idle connections, which make room for others. */
+const shareForClients = 0.75;
+const makeRoomEveryMs = 1_000;
+
+/** The requests and realtime sessions that may run at the same time. @param descriptors null: any number */
+export function runningWithin(descriptors: number | null): number {
+  if (descriptors === null) return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.floor((descriptors - reservedDescriptors) / descriptorsPerRequest));
+}
+
+/**
+ * Limits client connections, so that enough file descriptors are left. Beyond the limit, a new connection is closed at once,
+ * and idle connections are closed to make room.
+ */
+function limitConnections(server: Server, descriptors: number | null): void {
+  if (descriptors === null) return;
+  server.maxConnections = connectionsWithin(descriptors);
+  let lastMs = Number.NEGATIVE_INFINITY;
+  server.on('drop', () => {
+    if (performance.now() - lastMs < makeRoomEveryMs) return;
+    lastMs = performance.now();
+    server.closeIdleConnections();
+  });
+}
+
+export function connectionsWithin(descriptors: number): number {
+  return Math.max(1, Math.floor(descriptors * shareForClients));
 }

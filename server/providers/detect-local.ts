@@ -1,5 +1,8 @@
 /** Finds model servers on their default ports on this machine, with harmless GET requests to loopback. */
+
+import type { ProviderConfig } from '../contract/config.ts';
 import type { DetectedServer, Preset } from '../contract/preset.ts';
+import { isLoopback } from '../transport/proxy-choice.ts';
 import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
@@ -107,4 +110,21 @@ async function get(origin: string, path: string, transport: Transport): Promise<
     if (error instanceof TransportError) return null;
     throw error;
   }
+}
+
+const localPresets = new Set<string | undefined>(presets.filter(({ isLocal }) => isLocal).map(({ id }) => id));
+
+/**
+ * As configured; if that says nothing, whether it is a known local server on this machine. Another server at such an
+ * address may be a proxy to a service that is paid for.
+ */
+export function isLocalFree({ free, preset, baseUrl }: Pick<ProviderConfig, 'free' | 'preset' | 'baseUrl'>): boolean {
+  return free ?? (localPresets.has(preset) && isLoopback(new URL(baseUrl).hostname));
+}
+
+/** Ollama's tag for models that its service runs, also as a part of another (ollama/ollama#14574): `gpt-oss:120b-cloud`. */
+const cloudTag = /(?:^|[:-])cloud(?::|$)/i;
+
+export function costsNothing(provider: Pick<ProviderConfig, 'free' | 'preset' | 'baseUrl'>, model: string): boolean {
+  return isLocalFree(provider) && !cloudTag.test(model);
 }

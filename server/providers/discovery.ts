@@ -6,8 +6,7 @@ import type { Logger } from 'pino';
 import { formatMessage } from '../contract/coded.ts';
 import { findingTexts, type ProbeFinding } from '../contract/probe.ts';
 import type { Transport } from '../transport/transport.ts';
-import { openModelCache } from './model-cache.ts';
-import { type KnownModels, ModelWatch } from './model-watch.ts';
+import { type KnownModels, ModelWatch, openModelCache } from './model-watch.ts';
 import { type ModelInfo, type Upstream, unknownModels } from './upstream.ts';
 
 interface DiscoveryPorts {

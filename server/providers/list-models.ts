@@ -1,10 +1,10 @@
+/** A provider's list of models, read page by page; requests for it are signed where the dialect asks for it. */
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
-import { type CollectedResponse, ResponseTooLong } from '../transport/read-response.ts';
-import type { Transport } from '../transport/transport.ts';
+import { type CollectedResponse, ResponseTooLong, readResponse } from '../transport/read-response.ts';
+import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { maxModels, parseJsonBytes, parseModelList } from './parse-model-list.ts';
-import { readSigned } from './read-signed.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
 type Models = ReadonlyMap<string, ModelInfo>;
@@ -56,4 +56,26 @@ export async function fetchModelPage(
   page?: string,
 ): Promise<CollectedResponse> {
   return readSigned(upstream, modelListRequest(upstream, page), transport, maxPageBytes);
+}
+
+/**
+ * Sends a request with the first credential, which may have to sign it, and reads the response.
+ * @throws TransportError
+ * @throws GatewayError `provider_credential_refused` if there is no token for the credential
+ */
+export async function readSigned(
+  { credentials }: Upstream,
+  request: OutgoingRequest,
+  transport: Transport,
+  maxBytes?: number,
+): Promise<CollectedResponse> {
+  const signing = credentials[0]?.signing;
+  if (!signing) return readResponse(transport, request, maxBytes);
+  const send = async () => {
+    const headers = { ...request.headers, ...(await signing.headersFor(request, transport)) };
+    return { headers, response: await readResponse(transport, { ...request, headers }, maxBytes) };
+  };
+  const { headers, response } = await send();
+  const isRefused = response.status === 401 || response.status === 403;
+  return isRefused && signing.correctClock?.(headers, response.headers) ? (await send()).response : response;
 }

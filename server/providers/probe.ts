@@ -10,13 +10,18 @@ import type { ProbeCertificate, ProbeRemedy, ProbeReport, ProbeStepName } from '
 import { ResponseTooLong } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { type Answer, judgeAnswer } from './judge-answer.ts';
-import { judgeTrial, type NoTrial, type Trial } from './judge-trial.ts';
-import { lacksResponses } from './lacks-responses.ts';
 import { fetchModelList, fetchModelPage, tooLong } from './list-models.ts';
 import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
 import { isVendorHost } from './presets.ts';
-import { ProbeSteps } from './probe-steps.ts';
+import {
+  type Answer,
+  judgeAnswer,
+  judgeTrial,
+  lacksResponses,
+  type NoTrial,
+  ProbeSteps,
+  type Trial,
+} from './probe-steps.ts';
 import type { ModelInfo, Upstream } from './upstream.ts';
 
 interface ProbeOptions {

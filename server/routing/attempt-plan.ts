@@ -3,12 +3,10 @@
  * the request has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are
  * passed in.
  */
-
 import { endsAllAttempts, type Failure } from '../apis/core/failure.ts';
 import type { AttemptCause } from '../contract/ledger.ts';
 import type { Policy } from '../contract/policy.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
-import { type AskedTarget, isAccountFailure, wasRetried } from './asked-target.ts';
 import { ContextLimits } from './context-limits.ts';
 import { configuredCredentials, type Picker, type PickRequest } from './picker.ts';
 import type { Target } from './snapshot.ts';
@@ -42,7 +40,7 @@ interface PlanOptions {
 }
 
 /** Why a target is not asked, and the time until a request may try it. */
-export interface Refusal {
+interface Refusal {
   /** `credential`: it was refused; `limit`: the upstream has told when to come again. */
   reason: 'credential' | 'limit';
   target: Target;
@@ -362,3 +360,34 @@ export class AttemptPlan {
 }
 
 const noCredentials: readonly never[] = [];
+
+/** Attempts at a target with the same credential while another target is left. */
+const attemptsBeforeFallback = 2;
+
+interface AskedTarget {
+  target: Target;
+  /** Credentials not used yet, best first. */
+  unused: (UpstreamCredential | null)[];
+  /** The credential of the latest attempt, and how often it was used. */
+  credential: UpstreamCredential | null;
+  uses: number;
+  /** Whether another attempt may succeed. */
+  retryable: boolean;
+  /** It refused the reasoning in the conversation, and was asked again without it. */
+  isReasonless: boolean;
+  /** How often it refused a member that Sluice had written, and was asked again without it. */
+  membersRefused: number;
+  /** It was already in a cooldown and is asked only because no other target is left. */
+  isLastResort: boolean;
+  /** The earliest time for another attempt. */
+  readyAtMs: number;
+}
+
+/** Another credential of the provider may succeed at once. */
+function isAccountFailure({ class: failure, isDenied }: Failure): boolean {
+  return failure === 'rate-limit' || failure === 'quota' || failure === 'credential' || isDenied === true;
+}
+
+function wasRetried({ uses }: AskedTarget): boolean {
+  return uses >= attemptsBeforeFallback;
+}

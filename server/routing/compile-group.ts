@@ -4,8 +4,8 @@ import { compileLimits } from './compile-limits.ts';
 import { compilePassthrough } from './compile-passthrough.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
 import { compileDenied } from './deny-rules.ts';
-import { anyNameLast } from './order-targets.ts';
 import { matchesAny } from './pattern.ts';
+import { anyNameLast } from './picker.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, ModelRoute, RankedProvider, Target } from './snapshot.ts';
 
 /** The part of a compiled group that depends only on its rules, shared by all groups with the same rules. */

@@ -2,10 +2,8 @@
 import type { Config, GroupConfig, ProviderConfig } from '../contract/config.ts';
 import { defaultTimeouts } from '../contract/policy.ts';
 import { chatFlavourOf } from '../providers/chat-flavours.ts';
-import { dialects } from '../providers/dialects.ts';
-import { prefillOf } from '../providers/prefill.ts';
+import { dialects, prefillOf, servedWires } from '../providers/dialects.ts';
 import { isVendorHost } from '../providers/presets.ts';
-import { servedWires } from '../providers/served-wires.ts';
 import type { ModelInfo, UpstreamCredential } from '../providers/upstream.ts';
 import { credentialSecretName } from '../secrets/secret-store.ts';
 import {

@@ -2,7 +2,6 @@
  * The port between the attempt loop and what is known about targets from earlier requests (health, latency, prices,
  * conversations): it orders targets and credentials, and is notified of each attempt.
  */
-
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Operation } from '../contract/operations.ts';
 import type { Policy } from '../contract/policy.ts';
@@ -88,4 +87,72 @@ export interface Picker {
   /** The first content has arrived; the target counts as answering. */
   answers(target: Target, credentialId: string | null): void;
   report(attempt: AttemptReport): void;
+}
+
+/**
+ * For requests that only one provider can answer and that say nothing about its models: ignores health and reports none, since a
+ * key that may not read files may still be good for chat. But a credential that was refused is asked as rarely as by any other
+ * request, and an answer ends the refusal.
+ */
+export function onlyTarget(picker: Picker): Picker {
+  const isRefused = (target: Target, credentialId: string | null) => picker.refusedForMs(target, credentialId) !== null;
+  return {
+    order: (targets) => targets,
+    credentials: (target) => configuredCredentials(target).filter((each) => !isRefused(target, each?.id ?? null)),
+    refusedForMs: (target, credentialId) => picker.refusedForMs(target, credentialId),
+    heldBackForMs: () => 0,
+    worthWaitingMs: () => 0,
+    isAvailable: () => true,
+    trialPatienceMs: () => 0,
+    began(target, credentialId) {
+      if (isRefused(target, credentialId)) picker.began(target, credentialId);
+    },
+    answers() {},
+    report(attempt) {
+      if (isRefused(attempt.target, attempt.credentialId)) picker.report(attempt);
+    },
+  };
+}
+
+/** A target's draw, from 0 to 1: random, or constant for a conversation. */
+export type Draw = (target: Target) => number;
+
+/**
+ * Orders targets by priority, and equal ones at random by weight: a target of weight 2 comes first twice as often as one of
+ * weight 1. Weight 0 comes after all others of its priority.
+ */
+export function orderTargets(targets: readonly Target[], draw: Draw = Math.random): readonly Target[] {
+  return sortByDraw(targets, draw, (a, b) => a.priority - b.priority);
+}
+
+/** At random by weight alone. */
+export function orderByWeight(targets: readonly Target[], draw: Draw = Math.random): readonly Target[] {
+  return sortByDraw(targets, draw, () => 0);
+}
+
+/** Efraimidis and Spirakis, "Weighted random sampling with a reservoir": sort by random ** (1 / weight), descending. */
+function sortByDraw(
+  targets: readonly Target[],
+  draw: Draw,
+  compare: (a: Target, b: Target) => number,
+): readonly Target[] {
+  if (targets.length < 2) return targets;
+  const drawn = targets.map((target) => ({
+    target,
+    draw: target.weight > 0 ? draw(target) ** (1 / target.weight) : -1,
+  }));
+  drawn.sort((a, b) => compare(a.target, b.target) || b.draw - a.draw);
+  return drawn.map(({ target }) => target);
+}
+
+/** Lowest rank first; stable. A rank may be infinite. */
+export function sortBy(targets: readonly Target[], rank: (target: Target) => number): readonly Target[] {
+  const ranked = targets.map((target) => ({ target, rank: rank(target) }));
+  return ranked.sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank)).map(({ target }) => target);
+}
+
+/** Moves targets last whose provider only accepts any name, whatever the strategy. */
+export function anyNameLast(targets: readonly Target[]): readonly Target[] {
+  const last = targets.filter(({ takesAnyName }) => takesAnyName);
+  return last.length === 0 ? targets : [...targets.filter(({ takesAnyName }) => !takesAnyName), ...last];
 }

@@ -12,7 +12,7 @@ import type { Limited } from '../contract/limits.ts';
 import type { Operation } from '../contract/operations.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
-import type { Prefill } from '../providers/prefill.ts';
+import type { Prefill } from '../providers/dialects.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
 import type { TargetTimeouts } from './compile-timeouts.ts';
 import type { SourceRules } from './source-rules.ts';

@@ -3,12 +3,10 @@ import { isIP, type Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { Authorities } from './authorities.ts';
 import { Connection, type Line, maxHeadBytes, watchesConnection } from './connection.ts';
-import { connect, createConnector } from './connector.ts';
+import { connect, createConnector, proxyAuthorization } from './connector.ts';
 import { machineAddresses } from './network-watch.ts';
-import { chooseProxy, isForSystem, type ProxySettings } from './proxy-choice.ts';
-import { createSystemProxies, type ProxyChain } from './system-proxy.ts';
+import { chooseProxy, createSystemProxies, isForSystem, type ProxyChain, type ProxySettings } from './proxy-choice.ts';
 import { TransportError } from './transport-error.ts';
-import { proxyAuthorization } from './tunnel.ts';
 
 /** The properties of a request that select its pool. */
 interface Destination {

@@ -1,6 +1,7 @@
+/** Which proxy a call goes through: the provider's own, those of the environment, or the operating system's. */
+
+import { BlockList, isIP } from 'node:net';
 import { type BypassRule, bypassEntries, parseBypass } from '../contract/host-rule.ts';
-import { isLoopback } from './is-loopback.ts';
-import type { AskSystem, ProxyChain } from './system-proxy.ts';
 
 /** Proxy settings from the environment, which only the program's entry reads. */
 export interface ProxySettings {
@@ -66,4 +67,67 @@ function bypassRules(noProxy: string): readonly BypassRule[] {
     latest = { noProxy, rules: rules.filter((rule) => rule !== null) };
   }
   return latest.rules;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether the hostname of a URL, as `URL` writes it, is this machine's own in any spelling. */
+export function isLoopback(hostname: string): boolean {
+  const name = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const version = isIP(name);
+  // A block list takes IPv4 addresses within IPv6 (`::ffff:127.0.0.1`) for what they are.
+  if (version !== 0) return loopback.check(name, version === 6 ? 'ipv6' : 'ipv4');
+  return name === 'localhost' || name.endsWith('.localhost');
+}
+
+/** Proxies for a URL in the order in which they are tried; null is a direct connection. */
+export interface ProxyChain {
+  hops: readonly (URL | null)[];
+  /** Named by the system but not supported, such as `SOCKS proxy.example:1080`. */
+  unusable: readonly string[];
+}
+
+/** Answers in PAC format, such as `PROXY proxy.example:8080; DIRECT`. */
+type AskSystem = (url: string) => Promise<string>;
+
+interface SystemProxies {
+  chainTo(origin: string): Promise<ProxyChain>;
+  forget(): void;
+}
+
+/**
+ * The operating system's proxies for a URL, from its settings or its PAC script, which only the system can run. Caches
+ * answers until they are forgotten, since they may depend on the network.
+ */
+export function createSystemProxies(ask: AskSystem): SystemProxies {
+  const chains = new Map<string, Promise<ProxyChain>>();
+  return {
+    chainTo(origin) {
+      let chain = chains.get(origin);
+      if (!chain) {
+        // If the system cannot answer, there is no proxy.
+        chain = ask(`${origin}/`).then(parsePacAnswer, () => parsePacAnswer('DIRECT'));
+        chains.set(origin, chain);
+      }
+      return chain;
+    },
+    forget: () => chains.clear(),
+  };
+}
+
+const schemes: Record<string, string> = { PROXY: 'http', HTTP: 'http', HTTPS: 'https' };
+
+export function parsePacAnswer(answer: string): ProxyChain {
+  const hops: (URL | null)[] = [];
+  const unusable: string[] = [];
+  for (const entry of answer.split(';').map((part) => part.trim())) {
+    const [kind = '', address] = entry.split(/\s+/);
+    const scheme = schemes[kind.toUpperCase()];
+    if (kind.toUpperCase() === 'DIRECT') hops.push(null);
+    else if (scheme && address && URL.canParse(`${scheme}://${address}`)) hops.push(new URL(`${scheme}://${address}`));
+    else if (entry) unusable.push(entry);
+  }
+  return hops.length === 0 && unusable.length === 0 ? { hops: [null], unusable } : { hops, unusable };
 }

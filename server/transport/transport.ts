@@ -5,8 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { Timeouts } from '../contract/policy.ts';
 import type { ConnectionPools } from './connection-pools.ts';
-import type { DecidedBy } from './proxy-choice.ts';
-import type { ProxyChain } from './system-proxy.ts';
+import type { DecidedBy, ProxyChain } from './proxy-choice.ts';
 import type { TransportError } from './transport-error.ts';
 
 /** Without `firstContentMs`, since only the response's reader recognises content. */

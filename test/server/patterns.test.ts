@@ -24,10 +24,10 @@ const bounded: Record<string, string> = {
   'exchange/redact/redact-headers.ts': 'headers; all of each has to be seen',
   'http/app.ts': 'a URL, which Node bounds with the headers',
   'http/body/form-guard.ts': 'the headers of a part, which are bounded; all of them have to be seen',
-  'http/body/header-parameters.ts': 'headers of a client, or of a part, which are bounded',
+  'http/body/check-content-type.ts': 'headers of a client, or of a part, which are bounded',
   'http/body/multipart-splice.ts': 'the headers of a part, which are bounded',
   'http/body/multipart.ts': 'headers of a client, which Node bounds',
-  'http/connection-limit.ts': 'what the system says of this process',
+  'http/server.ts': 'what the system says of this process',
   'http/guards.ts': 'headers of a client, which Node bounds',
   'routing/compile.ts': 'the configuration',
   'apis/neutral/json-text.ts': 'a whole body, all of which has to be seen; names of at most 40 characters',
@@ -39,13 +39,12 @@ const bounded: Record<string, string> = {
   'apis/core/usage/price-terms.ts': 'the kept pieces of an answer, at most 1 MB; words without repetition',
   'apis/core/usage/estimate-tokens.ts': 'single characters',
   'apis/openai/usage/worst-usage.ts': 'at most 16 characters',
-  'apis/openai/usage/usage.ts': 'a content type, or 40 bytes',
+  'apis/openai/usage/usage.ts': 'a content type, or at most 64 bytes',
   'exchange/redact/event-frames.ts': 'the payload of a frame, all of which has to be seen',
   'exchange/redact/redactor.ts': 'single characters',
   'exchange/redact/string-places.ts': 'the first 80 bytes of a body, 12 of a line and 9 of a number',
   'models/model-families.ts': 'words of names of models, which are bounded',
   'routing/deny-rules.ts': 'names of models; all of each has to be seen',
-  'apis/openai/usage/reported-usage.ts': 'at most 64 bytes',
 };
 
 /** Linear patterns take four times as long for four times the length, and quadratic ones sixteen times. */
@@ -70,7 +69,7 @@ test('all are found', () => {
     'contract/secret-shape.ts',
     'contract/team-preset.ts',
     'exchange/redact/find-secrets.ts',
-    'http/body/header-parameters.ts',
+    'http/body/check-content-type.ts',
     'providers/find-api.ts',
   ]);
 });

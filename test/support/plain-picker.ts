@@ -1,5 +1,4 @@
-import { orderTargets } from '../../server/routing/order-targets.ts';
-import type { Picker } from '../../server/routing/picker.ts';
+import { orderTargets, type Picker } from '../../server/routing/picker.ts';
 
 const noCredential: readonly null[] = [null];
 

@@ -19,9 +19,8 @@ import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { credentialSecretName } from '../../secrets/secret-store.ts';
 import type { ChangeContext, Changer } from '../changes/change.ts';
-import { checkProvider } from '../entries/check-provider.ts';
-import { chooseId } from '../entries/choose-id.ts';
-import { missingSecrets } from '../entries/missing-secrets.ts';
+import { chooseId } from '../entries/change-list.ts';
+import { checkProvider, missingSecrets } from '../entries/provider-secrets.ts';
 import {
   areCcSwitchLinks,
   isCcSwitch,

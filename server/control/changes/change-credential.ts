@@ -1,8 +1,7 @@
 import type { CredentialConfig } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { credentialSecretName } from '../../secrets/secret-store.ts';
-import { findById, putById, withoutId } from '../entries/change-list.ts';
-import { chooseId } from '../entries/choose-id.ts';
+import { chooseId, findById, putById, withoutId } from '../entries/change-list.ts';
 import type { Changer } from './change.ts';
 import { findProvider } from './change-provider.ts';
 

@@ -1,7 +1,6 @@
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { findById, nameSome, putById, withoutId } from '../entries/change-list.ts';
-import { chooseId } from '../entries/choose-id.ts';
+import { chooseId, findById, nameSome, putById, withoutId } from '../entries/change-list.ts';
 import type { Changer } from './change.ts';
 
 export const putGroup: Changer<'group.put'> = (config, { group }) => {

@@ -4,9 +4,8 @@ import { controlError } from '../../contract/control-error.ts';
 import type { Person } from '../../contract/people.ts';
 import { hourMs } from '../../contract/units.ts';
 import { keySecretName } from '../../secrets/secret-store.ts';
-import { applyChanges, findById, putById, withoutId } from '../entries/change-list.ts';
-import { chooseId } from '../entries/choose-id.ts';
-import { hashKeySecret } from '../entries/hash-key-secret.ts';
+import { applyChanges, chooseId, findById, putById, withoutId } from '../entries/change-list.ts';
+import { hashKeySecret } from '../entries/reveal-key.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
 
 export const createKey: Changer<'key.create'> = (config, command, context) => {

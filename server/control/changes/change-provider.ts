@@ -13,9 +13,8 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { NewCredential, ProviderChanges } from '../../contract/provider-commands.ts';
 import type { TeamPreset } from '../../contract/team-preset.ts';
 import { credentialSecretName } from '../../secrets/secret-store.ts';
-import { applyChanges, findById, nameSome, putById, withoutId } from '../entries/change-list.ts';
-import { checkProvider } from '../entries/check-provider.ts';
-import { chooseId } from '../entries/choose-id.ts';
+import { applyChanges, chooseId, findById, nameSome, putById, withoutId } from '../entries/change-list.ts';
+import { checkProvider } from '../entries/provider-secrets.ts';
 import type { ChangeContext, Changer } from './change.ts';
 import { keyWithAliases } from './change-alias.ts';
 

@@ -1,13 +1,15 @@
 /**
  * Imports a team preset from a file, a link or pasted text. The preset is untrusted: the person decides by its preview.
  */
+
+import { checkTeamPreset } from '../../config/read-team-preset.ts';
 import type { CommandResults } from '../../contract/commands.ts';
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
+import type { Settings } from '../../contract/settings.ts';
 import { isImportable, settingPaths, valueOfSetting } from '../../contract/settings-table.ts';
 import type { TeamPreset } from '../../contract/team-preset.ts';
-import { checkProvider } from '../entries/check-provider.ts';
-import { missingSecrets } from '../entries/missing-secrets.ts';
+import { checkProvider, missingSecrets } from '../entries/provider-secrets.ts';
 import type { Change, Changer } from './change.ts';
 import { findProvider } from './change-provider.ts';
 import { type MergedPreset, mergeTeamPreset } from './merge-team-preset.ts';
@@ -79,4 +81,22 @@ function managedOnly(content: string, param: string): GatewayError {
     `This team preset contains ${content}, which is allowed only in a preset that is built into the installer or installed by an administrator.`,
     { param },
   );
+}
+
+/** Bounded because the status, which contains all settings, is part of each change event. */
+const largestBytes = 64 * 1024;
+
+/**
+ * The team preset for those who join; null if there is none.
+ *
+ * @throws GatewayError `invalid_value` if the preset could not be imported
+ */
+export function checkJoinPreset({ joinPreset }: Pick<Settings, 'joinPreset'>): TeamPreset | null {
+  if (joinPreset === null) return null;
+  if (JSON.stringify(joinPreset).length > largestBytes) {
+    throw new GatewayError('invalid_value', 'joinPreset: it is larger than 64 kB.', { param: 'settings.joinPreset' });
+  }
+  const preset = checkTeamPreset(joinPreset, 'of the setting joinPreset');
+  refuseManagedOnly(preset);
+  return preset;
 }

@@ -1,8 +1,6 @@
 import type { Config, KeyConfig } from '../../contract/config.ts';
 import { keySecretName } from '../../secrets/secret-store.ts';
-import { checkProvider } from '../entries/check-provider.ts';
-import { missingSecrets } from '../entries/missing-secrets.ts';
-import { redirectedProviders } from '../entries/redirected-providers.ts';
+import { checkProvider, missingSecrets, redirectedProviders } from '../entries/provider-secrets.ts';
 import type { Changer } from './change.ts';
 import { storedSecretNames } from './change-provider.ts';
 

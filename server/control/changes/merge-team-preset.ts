@@ -17,7 +17,7 @@ import { isObject } from '../../contract/is-object.ts';
 import { type Settings, settingsSchema } from '../../contract/settings.ts';
 import { lockedPaths, settingNames, type TeamPreset } from '../../contract/team-preset.ts';
 import { putById } from '../entries/change-list.ts';
-import { credentialPaths, isRedirected, redirectedProviders } from '../entries/redirected-providers.ts';
+import { credentialPaths, isRedirected, redirectedProviders } from '../entries/provider-secrets.ts';
 import { keyWithAliases } from './change-alias.ts';
 import { storedSecretNames } from './change-provider.ts';
 

@@ -2,7 +2,7 @@ import type { ConfigChange } from '../../contract/change-views.ts';
 import { type Config, configSchema } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { entriesNotIn } from '../../contract/list-splice.ts';
-import { withoutSecretsInProviders } from './redact-provider.ts';
+import { withoutSecretsInProviders } from './provider-secrets.ts';
 
 /** All differences by id or name. A different order in a list is not a difference. */
 export function compareConfigs(earlier: Config, later: Config): ConfigChange[] {

@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto';
 import type { ConfigStore } from '../../config/config-store.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { keySecretName, type SecretStore } from '../../secrets/secret-store.ts';
 import { findById } from './change-list.ts';
-import { hashKeySecret } from './hash-key-secret.ts';
 
 interface RevealPorts {
   config: ConfigStore;
@@ -25,4 +25,9 @@ export async function revealKey(ports: RevealPorts, id: string): Promise<string>
     throw controlError('not_found', { code: 'secret-lost', key: id });
   }
   return secret;
+}
+
+/** The `hash` of a key in the configuration. Keys have 250 random bits, so a plain hash is safe. */
+export function hashKeySecret(secret: string): string {
+  return `sha256:${hash('sha256', secret)}`;
 }

@@ -1,5 +1,4 @@
 /** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
-
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { GroupPreviewView, RefusedDefault, RouteView } from '../../contract/access-views.ts';
 import type { AdoptPreview } from '../../contract/adopt-views.ts';
@@ -9,6 +8,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import { capabilities } from '../../contract/operations.ts';
 import type { Within } from '../../contract/people.ts';
 import type { Policy } from '../../contract/policy.ts';
+import type { EnvironmentCredential } from '../../contract/preset.ts';
 import {
   type Query,
   type QueryInput,
@@ -18,41 +18,36 @@ import {
   type QueryType,
   querySchema,
 } from '../../contract/queries.ts';
-import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
-import type { WaitingCaptures } from '../../exchange/capture/waiting-captures.ts';
+import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
 import { pricedProviders } from '../../models/follow-prices.ts';
 import type { PriceTable } from '../../models/price-table.ts';
-import { costsNothing } from '../../providers/local-free.ts';
-import { anyKeyOf } from '../../routing/any-key.ts';
+import { costsNothing } from '../../providers/detect-local.ts';
 import { aliasesByName, compileGroup } from '../../routing/compile-group.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
-import { resolveRoute } from '../../routing/resolve.ts';
+import { keyPrefix } from '../../routing/key-secret.ts';
+import { anyKeyOf, resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 import type { ChangeContext } from '../changes/change.ts';
+import { checkJoinPreset } from '../changes/change-team-preset.ts';
 import type { CassetteControl } from '../changes/check-cassette.ts';
-import { checkJoinPreset } from '../changes/check-join-preset.ts';
 import type { ConnectClients } from '../changes/connect-clients.ts';
 import type { TeamPresets } from '../changes/team-presets.ts';
 import { parseInput } from '../entries/parse-input.ts';
-import { withoutSecretsInProviders } from '../entries/redact-provider.ts';
+import { withoutSecretsInProviders } from '../entries/provider-secrets.ts';
 import type { ControlledMachine } from '../live/controlled-machine.ts';
 import type { LiveConfig } from '../live/live-config.ts';
 import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
 import { type Caller, checkScope } from '../people/caller.ts';
 import { isSummed, type People, whereSignedIn } from '../people/people.ts';
 import type { Views } from '../views/views.ts';
-import { findEnvironmentCredentials } from './environment-credentials.ts';
-import { explainWires } from './explain-wires.ts';
 import { findUpstream } from './find-upstream.ts';
-import { previewImport } from './preview-import.ts';
-import { previewTeamPreset } from './preview-team-preset.ts';
-import { type Asker, type ModelFacts, viewModels } from './view-models.ts';
+import { previewImport, previewTeamPreset } from './preview-import.ts';
+import { type Asker, explainWires, type ModelFacts, viewModels, viewPrices } from './view-models.ts';
 import { stopAtUsd, viewPanel } from './view-panel.ts';
-import { viewPrices } from './view-prices.ts';
 import { viewRequest, viewRequestTexts } from './view-request.ts';
 
 interface QueryPorts {
@@ -292,4 +287,28 @@ async function previewAdopt(ports: QueryPorts, text: string): Promise<AdoptPrevi
   const variable = (name: string) => machine.env[name];
   const { program, entries } = adoptConfig(config, text, { ownAddresses, variable, presets: providers.presets() });
   return { revision, program, entries };
+}
+
+interface EnvironmentCredentialPorts {
+  env: Readonly<Record<string, string | undefined>>;
+  live: Pick<LiveConfig, 'used' | 'isSecretInUse'>;
+  providers: Pick<ProviderKnowledge, 'presets'>;
+}
+
+/** For each preset, the first environment variable with a credential that no provider uses. */
+function findEnvironmentCredentials({ env, live, providers }: EnvironmentCredentialPorts): EnvironmentCredential[] {
+  const references = new Set(
+    live.used.config.providers.flatMap(({ credentials }) => credentials.map(({ secret }) => secret)),
+  );
+  return providers.presets().flatMap((preset) => {
+    const variable = preset.environment.find((name) => isCredential(env[name]));
+    const value = variable && env[variable]?.trim();
+    if (!variable || !value || references.has(`env:${variable}`) || live.isSecretInUse(value)) return [];
+    return [{ preset: preset.id, variable }];
+  });
+}
+
+/** A key of Sluice itself, which users often have in `OPENAI_API_KEY`, is not a provider's credential. */
+function isCredential(value: string | undefined): boolean {
+  return value !== undefined && value.trim() !== '' && !value.startsWith(keyPrefix);
 }

@@ -1,10 +1,22 @@
 /** The models that a key or a group may use, with facts that help to choose among them. */
-import type { ModelView } from '../../contract/access-views.ts';
+
+import { servedApis } from '../../apis/registry.ts';
+import { possibleLosses } from '../../apis/translation/report-losses.ts';
+import { isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
+import type { ModelView, WireWay } from '../../contract/access-views.ts';
+import { demoProviderId } from '../../contract/config.ts';
+import type { ModelPriceView, PriceListView } from '../../contract/price-views.ts';
 import type { CooldownView } from '../../contract/provider-views.ts';
-import { anyKeyOf } from '../../routing/any-key.ts';
+import {
+  builtInPricesDate,
+  createPriceTable,
+  type PricedProviders,
+  type PriceTable,
+} from '../../models/price-table.ts';
 import { contextOf } from '../../routing/context-limits.ts';
-import { usableRoutes } from '../../routing/resolve.ts';
-import type { CompiledGroup, CompiledKey, Target } from '../../routing/snapshot.ts';
+import { anyKeyOf, usableRoutes } from '../../routing/resolve.ts';
+import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
+import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 
 export interface Asker {
   group: CompiledGroup;
@@ -38,4 +50,47 @@ export function viewModels({ group, key }: Asker, { modelFacts }: { modelFacts: 
 function bestOf(states: readonly CooldownView['state'][]): CooldownView['state'] {
   if (states.includes('ok')) return 'ok';
   return states.includes('cooling') ? 'cooling' : 'refused';
+}
+
+interface PriceSources {
+  providers: Snapshot['providers'];
+  /** The prices in force. */
+  prices: Pick<PriceTable, 'applied'>;
+  priced: PricedProviders;
+  unpriced: Awaited<ReturnType<LedgerQueries['listUnpriced']>>;
+}
+
+/** The prices of models, for the screen that shows and changes them. */
+export function viewPrices({ providers, prices, priced, unpriced }: PriceSources): PriceListView {
+  const builtIn = createPriceTable({}, priced);
+  const views = new Map<string, ModelPriceView>();
+  const add = (provider: string, model: string, requests: number) => {
+    if (provider === demoProviderId || model === '' || views.has(`${provider}/${model}`)) return;
+    const price = prices.applied(provider, model);
+    const unpricedRequests = price === null ? requests : 0;
+    const view = { provider, model, price, builtIn: builtIn.applied(provider, model), unpricedRequests };
+    views.set(`${provider}/${model}`, view);
+  };
+  for (const { provider, model, requests } of unpriced) if (providers.has(provider)) add(provider, model, requests);
+  for (const { id, models } of providers.values()) for (const model of models.keys()) add(id, model, 0);
+  return { builtInDate: builtInPricesDate, models: [...views.values()].sort(byNeed) };
+}
+
+function byNeed(a: ModelPriceView, b: ModelPriceView): number {
+  return b.unpricedRequests - a.unpricedRequests || compare(a.model, b.model) || compare(a.provider, b.provider);
+}
+
+const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
+
+/** The conversation wires that Sluice serves. */
+const clientWires = [
+  ...new Set(servedApis.flatMap(({ routes }) => routes.filter(({ stream }) => stream).map(({ wire }) => wire.name))),
+].filter(isWireName);
+
+/** @param model the client's name for the model */
+export function explainWires(target: Target, model: string): WireWay[] {
+  return clientWires.flatMap((client) => {
+    const upstream = upstreamWireOf(target, client, null);
+    return upstream === null ? [] : [{ client, upstream, ...possibleLosses(client, upstream, target.model ?? model) }];
+  });
 }

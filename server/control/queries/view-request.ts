@@ -5,8 +5,7 @@ import { parseTruncatedJson } from '../../contract/conversation/parse-truncated-
 import { readRequestText } from '../../contract/conversation/request-text.ts';
 import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
 import type { RequestText } from '../../contract/session-views.ts';
-import type { RecentCaptures } from '../../exchange/capture/recent-captures.ts';
-import type { WaitingCaptures } from '../../exchange/capture/waiting-captures.ts';
+import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 
 type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture'>;

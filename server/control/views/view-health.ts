@@ -1,6 +1,5 @@
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { CooldownView, ProviderHealthView } from '../../contract/provider-views.ts';
-import { viewCooldown } from '../../routing/health/cooldown-view.ts';
 import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import {
   bestOf,
@@ -8,6 +7,7 @@ import {
   judgeCredential,
   judgeCredentialAlone,
   judgeTarget,
+  viewCooldown,
   worstOf,
 } from '../../routing/health/judge.ts';
 import { noCredential, type ProviderHealth } from '../../routing/health/provider-health.ts';

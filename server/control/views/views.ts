@@ -13,12 +13,12 @@ import {
 import type { CredentialView, DiscoveryView, ProviderView } from '../../contract/provider-views.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
 import type { StatusView } from '../../contract/status-views.ts';
-import { isLocalFree } from '../../providers/local-free.ts';
+import { isLocalFree } from '../../providers/detect-local.ts';
 import { compileLimits } from '../../routing/compile-limits.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { credentialSecretName } from '../../secrets/secret-store.ts';
 import { findById } from '../entries/change-list.ts';
-import { withoutSecrets } from '../entries/redact-provider.ts';
+import { withoutSecrets } from '../entries/provider-secrets.ts';
 import type { HealthViews } from './view-health.ts';
 
 /** The running state that views need. */

@@ -5,7 +5,7 @@ import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { malformedAfterContentFailure, malformedCallFailure } from '../../routing/classify-failure.ts';
+import { malformedAfterContentFailure, malformedCallFailure } from '../../routing/attempt-result.ts';
 import { damageOf } from '../../routing/failure-response.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
@@ -18,7 +18,7 @@ import {
 } from '../readers/response-reader.ts';
 import type { AttemptNotes } from '../record/attempt-notes.ts';
 import type { AttemptTrace } from '../record/exchange-trace.ts';
-import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import type { UpstreamResponseObserver } from '../record/response-taps.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
 import { failureInStream } from './attempt-failures.ts';
 import type { ClientResponse } from './client-response.ts';

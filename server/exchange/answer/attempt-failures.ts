@@ -7,15 +7,16 @@ import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import type { FailedAttempt, FailureResponse } from '../../routing/attempt-result.ts';
 import {
   afterContent,
   brokenFailure,
   classifyTransport,
   damagedFailure,
   differingFailure,
+  type FailedAttempt,
+  type FailureResponse,
   redirectFailure,
-} from '../../routing/classify-failure.ts';
+} from '../../routing/attempt-result.ts';
 import {
   damageOf,
   errorOfAccount,
@@ -29,7 +30,7 @@ import type { TransportError } from '../../transport/transport-error.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
-import type { NonRepeatable } from '../request/non-repeatable.ts';
+import type { NonRepeatable } from '../request/outgoing-call.ts';
 
 export interface AttemptFailure {
   failure: Failure;

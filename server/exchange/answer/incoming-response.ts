@@ -1,3 +1,16 @@
+/** An upstream's response as it arrives: unpacked, decoded, and read once. */
+
+import {
+  type BrotliDecompress,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  type Gunzip,
+  type Inflate,
+} from 'node:zlib';
+import type { StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
+import type { Framing } from '../../apis/core/framing.ts';
 import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor.ts';
 import type {
   OutgoingRequest,
@@ -6,13 +19,13 @@ import type {
   Transport,
   UpstreamCall,
 } from '../../transport/transport.ts';
-import type { TransportError } from '../../transport/transport-error.ts';
+import { TransportError } from '../../transport/transport-error.ts';
+import { type Encoding, encodingsOf } from '../readers/encodings.ts';
 import type { RequestFacts } from '../readers/response-reader.ts';
 import type { AttemptNotes } from '../record/attempt-notes.ts';
 import type { AttemptTrace } from '../record/exchange-trace.ts';
 import type { Hosting } from '../translation/request-translation.ts';
-import { type DecodedStream, type DecodingStream, isPackedStream, StreamDecoder } from './stream-decoder.ts';
-import { UnpackedStream } from './unpacked-stream.ts';
+import { isEventStream } from './client-headers.ts';
 
 export interface IncomingOptions {
   /** The request to which the loop watch attributes the work. */
@@ -160,4 +173,119 @@ export class IncomingResponse implements ResponseHandler {
 
 function isOfType({ 'content-type': type }: ResponseHeaders, expected: string | undefined): boolean {
   return expected !== undefined && typeof type === 'string' && type.toLowerCase().startsWith(expected);
+}
+
+interface DecodedStream {
+  data(chunk: Buffer): void;
+  end(): void;
+  error(error: TransportError): void;
+}
+
+/** A stage between a connection and the reader of its response. */
+interface DecodingStream {
+  push(chunk: Buffer): void;
+  end(): void;
+  pause(): void;
+  resume(): void;
+  dispose(): void;
+}
+
+const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
+type Decoder = Gunzip | Inflate | BrotliDecompress;
+const decoders: Record<Encoding, () => Decoder> = {
+  gzip: () => createGunzip({ flush: Z_SYNC_FLUSH }),
+  deflate: () => createInflate({ flush: Z_SYNC_FLUSH }),
+  br: () => createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH }),
+};
+
+/**
+ * Decompresses an event stream piece by piece, for upstreams that compress although asked not to. Reports damaged data as
+ * an error and emits nothing of the damaged piece.
+ *
+ * Whether a response with these headers is an event stream that `StreamDecoder` can decompress.
+ */
+export function isPackedStream(headers: ResponseHeaders, framing: Framing): boolean {
+  return isEventStream(headers, framing) && encodingsOf(headers).length > 0;
+}
+
+export class StreamDecoder implements DecodingStream {
+  /** The encoding that was applied last is undone first. */
+  readonly #first: Decoder;
+  readonly #last: Decoder;
+
+  /** `headers` must satisfy `isPackedStream`. */
+  constructor(headers: ResponseHeaders, to: DecodedStream) {
+    const opened = (encoding: Encoding) =>
+      decoders[encoding]().on('error', (cause) => {
+        to.error(new TransportError('malformed', 'body', 'what it sent is compressed and damaged', cause));
+      });
+    const [outer = 'gzip', ...inner] = encodingsOf(headers).toReversed();
+    this.#first = opened(outer);
+    this.#last = inner.reduce<Decoder>((before, encoding) => before.pipe(opened(encoding)), this.#first);
+    this.#last.on('data', (chunk: Buffer) => to.data(chunk));
+    this.#last.on('end', () => to.end());
+  }
+
+  push(chunk: Buffer): void {
+    this.#first.write(chunk);
+  }
+
+  /** A few compressed bytes may expand a thousandfold. */
+  pause(): void {
+    this.#last.pause();
+  }
+
+  resume(): void {
+    this.#last.resume();
+  }
+
+  end(): void {
+    this.#first.end();
+  }
+
+  dispose(): void {
+    this.#first.destroy();
+    this.#last.destroy();
+  }
+}
+
+/** A cloud's stream as server-sent events, piece by piece. */
+class UnpackedStream implements DecodingStream {
+  readonly #unpacker: StreamUnpacker;
+  readonly #to: DecodedStream;
+  #hasFailed = false;
+
+  constructor(unpacker: StreamUnpacker, to: DecodedStream) {
+    this.#unpacker = unpacker;
+    this.#to = to;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#hasFailed) return;
+    try {
+      const events = this.#unpacker.push(chunk);
+      if (events.length > 0) this.#to.data(events);
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      this.#fail(error);
+    }
+  }
+
+  end(): void {
+    if (this.#hasFailed) return;
+    if (this.#unpacker.isBetweenEvents) this.#to.end();
+    else this.#fail(new TransportError('malformed', 'body', 'its stream ends within a frame'));
+  }
+
+  /** Complete events are never buffered. */
+  pause(): void {}
+
+  resume(): void {}
+
+  dispose(): void {}
+
+  #fail(error: TransportError): void {
+    this.#hasFailed = true;
+    this.#to.error(error);
+  }
 }

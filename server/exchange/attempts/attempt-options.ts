@@ -3,8 +3,7 @@ import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { DeliveryOptions } from '../answer/answer-delivery.ts';
 import type { IncomingOptions } from '../answer/incoming-response.ts';
-import type { MemoryAccount } from '../request/memory-account.ts';
-import type { NonRepeatable } from '../request/non-repeatable.ts';
+import type { MemoryAccount, NonRepeatable } from '../request/outgoing-call.ts';
 import type { StreamNeeds } from './choose-reader.ts';
 
 export interface AttemptOptions extends DeliveryOptions, IncomingOptions {

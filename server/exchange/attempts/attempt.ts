@@ -17,7 +17,7 @@ import { IncomingResponse } from '../answer/incoming-response.ts';
 import { maxResponseBytes } from '../readers/broken-stream.ts';
 import type { FailureReason, ResponseReader, Step, Steps } from '../readers/response-reader.ts';
 import { AttemptNotes } from '../record/attempt-notes.ts';
-import { ResponseMemory } from '../request/memory-account.ts';
+import { ResponseMemory } from '../request/outgoing-call.ts';
 import type { AttemptOptions, CallResult } from './attempt-options.ts';
 import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader } from './choose-reader.ts';

@@ -17,24 +17,24 @@ import type { AttemptResult, FailedAttempt, FailureResponse } from '../../routin
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import { errorOfHeldBack, errorOfRefusal, moreUseful } from '../../routing/failure-response.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
-import { onlyTarget } from '../../routing/only-target.ts';
-import type { Picker, PickRequest } from '../../routing/picker.ts';
+import { onlyTarget, type Picker, type PickRequest } from '../../routing/picker.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
-import { type ClientResponse, drainMs, type ResponseOutlet } from '../answer/client-response.ts';
-import { createClientResponse } from '../answer/create-client-response.ts';
+import { type ClientResponse, createClientResponse, drainMs, type ResponseOutlet } from '../answer/client-response.ts';
 import type { Visit } from '../course/companion.ts';
 import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
 import { type PreparationPorts, RequestPreparation } from '../outgoing/prepare-request.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import { policyOf } from '../plan/plan-passthrough.ts';
-import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
-import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import type { ClientResponseTap, UpstreamResponseObserver } from '../record/response-taps.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
-import { IdempotencyKeys } from '../request/idempotency-keys.ts';
-import { type NonRepeatable, nonRepeatableKindOf } from '../request/non-repeatable.ts';
-import type { OutgoingCall } from '../request/outgoing-call.ts';
+import {
+  IdempotencyKeys,
+  type NonRepeatable,
+  nonRepeatableKindOf,
+  type OutgoingCall,
+} from '../request/outgoing-call.ts';
 import { Rescue } from '../rescue/rescue.ts';
 import type { EarlierParts, PreparedRequest } from '../translation/request-translation.ts';
 import { Attempt } from './attempt.ts';

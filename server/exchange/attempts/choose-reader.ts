@@ -2,7 +2,7 @@ import { isUnexpectedText } from '../../apis/core/errors/read-whole.ts';
 import type { Failure } from '../../apis/core/failure.ts';
 import type { Route } from '../../apis/core/route.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
-import { differingFailure } from '../../routing/classify-failure.ts';
+import { differingFailure } from '../../routing/attempt-result.ts';
 import { isEventStream } from '../answer/client-headers.ts';
 import { ErrorReader } from '../readers/error-reader.ts';
 import { EventsReader } from '../readers/events-reader.ts';

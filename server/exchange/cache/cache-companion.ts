@@ -1,8 +1,11 @@
 /** The response cache of a group: from the look-up for a request until the request's own answer is stored. */
-
 import { createHash } from 'node:crypto';
-import { sessionHeaders } from '../../apis/core/requests/client-session.ts';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { addsToConversation, sessionHeaders } from '../../apis/core/requests/client-session.ts';
+import { runsNothingAtProvider } from '../../apis/core/requests/tool-runners.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { parseObject } from '../../apis/json/parse-object.ts';
+import type { RouteMatch } from '../../apis/registry.ts';
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.ts';
 import type { CacheSettings } from '../../contract/answer-cache.ts';
@@ -10,17 +13,15 @@ import type { GatewayError } from '../../contract/errors.ts';
 import type { CacheNote } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { isEventStream } from '../answer/client-headers.ts';
-import type { ClientResponse } from '../answer/client-response.ts';
-import { createClientResponse } from '../answer/create-client-response.ts';
+import { type ClientResponse, createClientResponse } from '../answer/client-response.ts';
 import { sendStored } from '../answer/stored-answer.ts';
 import { reportFailure } from '../attempts/report-failure.ts';
 import type { AdmittedRequest, Answerer, Companion, Ending, PlannedCall, Visit } from '../course/companion.ts';
 import type { CallPlan } from '../plan/plan.ts';
-import { joinTaps } from '../record/client-response-tap.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
+import { type ClientResponseTap, type Headers, joinTaps } from '../record/response-taps.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
-import { CacheRecorder, lossHeaderNames } from './cache-recorder.ts';
-import { type CacheUse, cacheHeader, cacheUseOf } from './may-be-cached.ts';
+import type { RequestBody } from '../request/request-body.ts';
 
 export class CacheCompanion implements Companion {
   readonly #cache: AnswerCache;
@@ -246,4 +247,104 @@ const idlePrefix = 'x-stainless-';
 
 function decidesAnswer(name: string): boolean {
   return !idle.has(name) && !name.startsWith(idlePrefix);
+}
+
+/** Longer answers are not kept. */
+const maxAnswerBytes = 32 * 1024 * 1024;
+
+/** Keeps a copy of a response while it is sent. */
+export class CacheRecorder implements ClientResponseTap {
+  readonly #response: ServerResponse;
+  readonly #maxBytes: number;
+  /** The comments that Sluice sends in silence, which are no part of the answer. */
+  readonly #comment: Buffer | null;
+  #status = 0;
+  #headers: Record<string, string> = {};
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(response: ServerResponse, options: { maxBytes: number; comment: Buffer | null }) {
+    this.#response = response;
+    this.#maxBytes = Math.min(options.maxBytes, maxAnswerBytes);
+    this.#comment = options.comment;
+  }
+
+  begin(status: number, headers: Headers): void {
+    this.#status = status;
+    for (const [name, value] of Object.entries(headers)) {
+      if (typeof value === 'string' && (name.startsWith('content-') || lossHeaderNames.has(name)))
+        this.#headers[name] = value;
+    }
+    for (const name of lossHeaderNames) {
+      const set = this.#response.getHeader(name);
+      if (typeof set === 'string') this.#headers[name] = set;
+    }
+  }
+
+  take(bytes: Buffer): void {
+    if (bytes === this.#comment) return;
+    this.#bytes += bytes.length;
+    if (this.#bytes <= this.#maxBytes) this.#pieces.push(Buffer.from(bytes));
+    else this.#pieces = [];
+  }
+
+  /** Null if the response is too long or not a success. */
+  read(): { status: number; headers: Record<string, string>; body: Buffer } | null {
+    const isSuccess = this.#status >= 200 && this.#status < 300;
+    if (!isSuccess || this.#bytes > this.#maxBytes) return null;
+    return { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#pieces) };
+  }
+}
+
+/** Sluice's own headers that belong to the answer: what its translation lost. */
+const lossHeaderNames: ReadonlySet<string> = new Set(['x-sluice-dropped', 'x-sluice-emulated']);
+
+const cacheHeader = 'x-sluice-cache';
+
+/** `refresh`: the request is sent, and its answer replaces the stored one. */
+type CacheUse = 'none' | 'normal' | 'refresh';
+
+interface CacheableCall {
+  match: RouteMatch;
+  body: RequestBody;
+}
+
+/** Longer bodies take too long to hash on the event loop. */
+const maxRequestBytes = 8 * 1024 * 1024;
+/** Longer bodies take too long to parse; they are cached only on request. */
+const maxParsedBytes = 512 * 1024;
+
+/** Which requests the response cache answers. */
+function cacheUseOf(call: CacheableCall, headers: IncomingHttpHeaders, { forced }: CacheSettings): CacheUse {
+  const requestedUse = String(headers[cacheHeader] ?? '')
+    .trim()
+    .toLowerCase();
+  const control = String(headers['cache-control'] ?? '').toLowerCase();
+  if (requestedUse === 'skip' || control.includes('no-store') || !mayBeKept(call)) return 'none';
+  if (!forced && requestedUse !== 'use' && !isDeterministic(call)) return 'none';
+  return control.includes('no-cache') ? 'refresh' : 'normal';
+}
+
+/** Whether the answer depends on the request alone and leaves nothing behind at the provider. */
+function mayBeKept({ match, body }: CacheableCall): boolean {
+  const { route } = match;
+  if (route.method !== 'POST' || match.passthrough !== null || route.session !== null) return false;
+  if (body.captured === null || body.isSingleUse || body.size > maxRequestBytes) return false;
+  if (body.fields.previousResponseId !== null) return false;
+  return route.job === null || isUnstoredResponse({ match, body });
+}
+
+function isUnstoredResponse({ match: { route }, body }: CacheableCall): boolean {
+  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates' || body.fields.store) return false;
+  return !route.wire.request.isBackground(body) && !addsToConversation(body);
+}
+
+/** Whether the request asks for a deterministic answer. */
+function isDeterministic({ match: { route }, body }: CacheableCall): boolean {
+  const { operation } = route.wire;
+  if (route.writeTokenCount || operation === 'embeddings' || operation === 'moderations') return true;
+  if (operation !== 'chat' && operation !== 'completions' && operation !== 'responses') return false;
+  if (body.captured === null || body.size > maxParsedBytes) return false;
+  const request = parseObject(body.captured.toString('utf8'));
+  return request !== null && route.wire.request.temperatureOf(request) === 0 && runsNothingAtProvider(request);
 }

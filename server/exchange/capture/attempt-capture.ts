@@ -1,12 +1,27 @@
+/** What an attempt sent and received, as far as it is captured. */
 import { isCredentialName } from '../../apis/core/requests/client-credentials.ts';
-import type { CapturedAttempt, CapturedRequest, CaptureGap } from '../../contract/capture.ts';
+import type {
+  CapturedAttempt,
+  CapturedMessage,
+  CapturedRequest,
+  CapturedResponse,
+  CaptureGap,
+} from '../../contract/capture.ts';
 import type { AttemptRecord } from '../../contract/ledger.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
+import type { Headers } from '../record/response-taps.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactUrl } from '../redact/redact-headers.ts';
 import type { Sendable } from '../request/request-body.ts';
-import { type CaptureRules, capturedMessage, isPlain, ownBody, type RawBody, withoutBody } from './message-capture.ts';
-import { ResponseCapture } from './response-capture.ts';
+import {
+  BodyStart,
+  type CaptureRules,
+  capturedMessage,
+  isPlain,
+  ownBody,
+  type RawBody,
+  withoutBody,
+} from './message-capture.ts';
 
 /** What the client sent and received; attempts with the same bytes do not store them again. */
 export interface ClientSide {
@@ -94,4 +109,70 @@ function isSame(one: RawBody, other: RawBody): boolean {
 
 function lengthOf({ start, totalBytes }: RawBody): number {
   return totalBytes ?? start.length;
+}
+
+/** The head of a response and the first bytes of its body, as they pass. */
+export class ResponseCapture {
+  readonly #maxBytes: number;
+  #body: BodyStart;
+  #status: number | null = null;
+  #headers: Headers | null = null;
+  #isReadable = true;
+  #hasEnded = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#body = new BodyStart(maxBytes);
+  }
+
+  /** `isDecoded`: the chunks will be uncompressed, whatever the headers say. */
+  begin(status: number, headers: Headers, isDecoded = false): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#isReadable = isDecoded || isPlain(headers);
+    this.#hasEnded = false;
+    this.#body = new BodyStart(this.#maxBytes);
+  }
+
+  take(chunk: Buffer): void {
+    if (this.#isReadable) this.#body.take(chunk);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  /** `mayEndEarly`: a response that was not read to its end is complete all the same. */
+  captured(rules: CaptureRules, mayEndEarly: boolean): CapturedResponse<Buffer> {
+    return { status: this.#status, ...this.#message(rules, mayEndEarly) };
+  }
+
+  /** Without the body, for this reason. */
+  unkept(gap: CaptureGap, rules: CaptureRules): CapturedResponse<Buffer> {
+    return { status: this.#status, ...withoutBody(this.#headers, gap, rules) };
+  }
+
+  /** Whether the kept bytes of both are equal. */
+  equals(other: ResponseCapture): boolean {
+    if (!this.#isReadable || !other.#isReadable || this.#body.bytes !== other.#body.bytes) return false;
+    return this.#body.bytes > 0 && this.#body.kept.equals(other.#body.kept);
+  }
+
+  /** Makes its bytes its own, and shares those that are equal to the client's. Returns how many it holds. */
+  own(client: ResponseCapture | null): number {
+    if (client && this.equals(client)) {
+      this.#body = client.#body;
+      return 0;
+    }
+    this.#body.own();
+    return this.#body.kept.length;
+  }
+
+  #message(rules: CaptureRules, mayEndEarly: boolean): CapturedMessage<Buffer> {
+    if (this.#headers === null) return withoutBody(null, 'no-response', rules);
+    if (!this.#isReadable) return withoutBody(this.#headers, 'compressed', rules);
+    const isCut = !this.#hasEnded && !mayEndEarly;
+    const raw = { start: this.#body.kept, totalBytes: this.#body.bytes, isCut };
+    return capturedMessage(this.#headers, raw, rules);
+  }
 }

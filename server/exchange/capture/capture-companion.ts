@@ -5,8 +5,7 @@ import type { AdmittedRequest, Companion, ReceivedCall, Visit } from '../course/
 import type { AttemptTrace } from '../record/exchange-trace.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
 import { ExchangeCapture } from './exchange-capture.ts';
-import { type RecentCaptures, recentBodyBytes } from './recent-captures.ts';
-import type { WaitingCaptures } from './waiting-captures.ts';
+import { type RecentCaptures, recentBodyBytes, type WaitingCaptures } from './recent-captures.ts';
 
 export interface CapturePorts {
   captureSwitch: Pick<CaptureSwitch, 'causeOf' | 'isRecent'>;

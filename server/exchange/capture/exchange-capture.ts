@@ -3,19 +3,32 @@
  * at the end, when those of all attempts are known. Does not know where or how long captures are stored.
  */
 import type { IncomingMessage } from 'node:http';
-import type { CapturedExchange, CapturedRequest, CapturedResponse, CaptureGap } from '../../contract/capture.ts';
+import type {
+  CapturedAttempt,
+  CapturedExchange,
+  CapturedRequest,
+  CapturedResponse,
+  CaptureGap,
+} from '../../contract/capture.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import type { Headers } from '../record/client-response-tap.ts';
+import { finish, finishInSlices, type Steps } from '../../ground/yield-to-event-loop.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
+import type { Headers } from '../record/response-taps.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactUrl } from '../redact/redact-headers.ts';
 import { Redactor } from '../redact/redactor.ts';
 import type { RequestBody } from '../request/request-body.ts';
-import { AttemptCapture, type ClientSide } from './attempt-capture.ts';
-import { type CaptureRules, capturedMessage, isPlain, ownBody, type RawBody, withoutBody } from './message-capture.ts';
+import { AttemptCapture, type ClientSide, ResponseCapture } from './attempt-capture.ts';
+import {
+  type CaptureRules,
+  capturedMessage,
+  isPlain,
+  ownBody,
+  type RawBody,
+  withoutBody,
+  withoutSecrets,
+} from './message-capture.ts';
 import type { HeldExchange } from './recent-captures.ts';
-import { redactedExchange } from './redacted-exchange.ts';
-import { ResponseCapture } from './response-capture.ts';
 
 type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
@@ -149,4 +162,50 @@ function gapOf({ isSingleUse, contentType }: RequestBody, { headers }: RequestHe
 
 function mayHaveBody({ headers }: RequestHead): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Up to here all is done at once. */
+const mostBytesAtOnce = 16 * 1024;
+/** Of exchanges that wait in memory. Those of one that is larger alone are kept all the same. */
+const mostBytesWaiting = 64 * 1024 * 1024;
+
+let waitingBytes = 0;
+
+/**
+ * Takes the secrets out of a whole exchange. A body of 256 kB takes about 20 ms, which no other request may wait for, so that long ones
+ * are searched in slices.
+ *
+ * Null if too many are waiting already: memory must not fill with them.
+ */
+function redactedExchange(
+  exchange: CapturedExchange<Buffer>,
+  rules: CaptureRules,
+): MaybePromise<CapturedExchange<Buffer> | null> {
+  const bytes = bytesOf(exchange);
+  const steps = redactionSteps(exchange, rules);
+  if (bytes <= mostBytesAtOnce) return finish(steps);
+  if (waitingBytes > 0 && waitingBytes + bytes > mostBytesWaiting) return null;
+  waitingBytes += bytes;
+  return finishInSlices(steps).finally(() => {
+    waitingBytes -= bytes;
+  });
+}
+
+function bytesOf(exchange: CapturedExchange<Buffer>): number {
+  const messages = [exchange, ...exchange.attempts].flatMap(({ request, response }) => [request, response]);
+  return messages.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
+}
+
+function* redactionSteps(exchange: CapturedExchange<Buffer>, rules: CaptureRules): Steps<CapturedExchange<Buffer>> {
+  const both = yield* redacted(exchange, rules);
+  const attempts: CapturedAttempt<Buffer>[] = [];
+  for (const each of exchange.attempts) attempts.push(yield* redacted(each, rules));
+  return { ...both, attempts };
+}
+
+function* redacted(
+  { request, response }: CapturedAttempt<Buffer>,
+  rules: CaptureRules,
+): Steps<CapturedAttempt<Buffer>> {
+  return { request: yield* withoutSecrets(request, rules), response: yield* withoutSecrets(response, rules) };
 }

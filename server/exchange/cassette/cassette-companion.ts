@@ -9,8 +9,8 @@ import { ClientResponse, type ResponseOutlet, unreadMs } from '../answer/client-
 import type { LocalReply } from '../answer/local-reply.ts';
 import { sendStored } from '../answer/stored-answer.ts';
 import type { AdmittedRequest, Answerer, Companion, Ending, ReceivedCall, Visit } from '../course/companion.ts';
-import { type ClientResponseTap, joinTaps } from '../record/client-response-tap.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
+import { type ClientResponseTap, joinTaps } from '../record/response-taps.ts';
 import { configuredSecrets } from '../redact/configured-secrets.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import {

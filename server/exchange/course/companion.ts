@@ -15,8 +15,8 @@ import type { Accounting } from '../../usage/add-up.ts';
 import type { ResponseOutlet } from '../answer/client-response.ts';
 import type { LocalReply } from '../answer/local-reply.ts';
 import type { CallPlan } from '../plan/plan.ts';
-import type { ClientResponseTap } from '../record/client-response-tap.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
+import type { ClientResponseTap } from '../record/response-taps.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { RequestBody } from '../request/request-body.ts';
 

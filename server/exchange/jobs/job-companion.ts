@@ -6,7 +6,7 @@ import type { Job } from '../../store/rules/job.ts';
 import type { AdmittedRequest, Companion, Ending, PlannedCall, Visit } from '../course/companion.ts';
 import { attemptThatMade, runsInBackground } from '../record/accounting.ts';
 import type { AttemptTrace, MadeObjects, RequestTrace } from '../record/exchange-trace.ts';
-import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import type { UpstreamResponseObserver } from '../record/response-taps.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { Booking, JobBilling } from './job-billing.ts';
 import {

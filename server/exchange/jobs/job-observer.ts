@@ -9,7 +9,7 @@ import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job, JobKind } from '../../store/rules/job.ts';
-import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/response-taps.ts';
 
 export interface StoredIdLocation {
   /** The member of an event that contains its id; null: the top level. */

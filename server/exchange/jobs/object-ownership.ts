@@ -9,7 +9,7 @@ import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
-import type { UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import type { UpstreamResponseObserver } from '../record/response-taps.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { RequestBody } from '../request/request-body.ts';

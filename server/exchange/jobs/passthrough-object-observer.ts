@@ -6,7 +6,7 @@ import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/response-taps.ts';
 
 interface ObjectContext {
   method: string;

@@ -1,6 +1,8 @@
-/** Looks up the stored objects that a request names: whose they are and, under a hard budget, how much input they add. */
-
+/**
+ * Looks up the stored objects that a request names: whose they are and, under a hard budget, how much input they add.
+ */
 import { referredIn } from '../../apis/core/referred-input.ts';
+import { conversationIn } from '../../apis/core/requests/client-session.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Member } from '../../routing/snapshot.ts';
@@ -9,7 +11,6 @@ import type { Job } from '../../store/rules/job.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { hardBudgetOf, isPaid, type SizeAt } from './enforce-limits.ts';
 import { ForeignObjects, idsInBody, idsInQuery } from './foreign-objects.ts';
-import { referencedObjects } from './referenced-objects.ts';
 
 export interface NamedObjects {
   jobs: KnownJobs;
@@ -29,7 +30,7 @@ interface NamingRequest {
 const unknownSize: SizeAt = () => null;
 
 /** For requests that name nothing. */
-export const nothingNamed: NamedObjects = { jobs: noJobs, sizeAt: unknownSize, holder: null };
+const nothingNamed: NamedObjects = { jobs: noJobs, sizeAt: unknownSize, holder: null };
 
 /** Fails like `JobStore.lookUp`, but not because of sizes, and with a GatewayError if an object is another group's. */
 export function findNamedObjects(store: JobStore, request: NamingRequest): MaybePromise<NamedObjects> {
@@ -93,4 +94,38 @@ function sizesIn(known: KnownJobs, ids: readonly string[], groupId: string): Siz
     const job = jobs.get(id);
     return typeof job === 'object' && job.providerId === providerId ? (job.inputTokens ?? null) : null;
   };
+}
+
+const none: readonly string[] = [];
+/** Of those in the body of a passthrough request, as many are asked for their owner. */
+const maxOwned = 32;
+
+/**
+ * Finds the provider's objects that decide to which account a request is sent, since it owns them.
+ *
+ * The ids of the stored objects whose owner answers the request.
+ */
+function referencedObjects(match: RouteMatch, body: RequestBody): readonly string[] {
+  const { passthrough, route } = match;
+  if (passthrough) return [...passthrough.names, ...owningIds(body)];
+  const { previousResponseId } = body.fields;
+  const threadId = continuedThread(match, body);
+  if (threadId !== null) return [threadId];
+  if (!route.job && previousResponseId === null) return none;
+  return [match.id, referencedConversation(match, body), previousResponseId].filter((id) => id !== null);
+}
+
+/** The stored conversation that a new response continues; null if there is none. */
+export function referencedConversation({ route }: RouteMatch, body: RequestBody): string | null {
+  if (route.job?.kind !== 'response' || route.job.behaviour !== 'creates') return null;
+  return conversationIn(body);
+}
+
+/** The latest message of the stored thread that the request continues; null if it continues none. */
+export function continuedThread({ route }: RouteMatch, body: RequestBody): string | null {
+  return route.wire.request.threadOf?.(body)?.previousMessageId ?? null;
+}
+
+export function owningIds({ referencedIds = none }: RequestBody): readonly string[] {
+  return referencedIds.slice(0, maxOwned);
 }

@@ -1,9 +1,16 @@
-import type { StreamWatch } from '../../apis/core/stream-format.ts';
+/** How a stream that broke is told to its client, and what of its events is left out. */
+
+import { statusOfError } from '../../apis/core/errors/error-names.ts';
+import { failureBy } from '../../apis/core/errors/verdict.ts';
+import type { Framing } from '../../apis/core/framing.ts';
+import type { StreamFormat, StreamWatch } from '../../apis/core/stream-format.ts';
 import type { StreamText } from '../../apis/core/stream-text.ts';
-import { GatewayError } from '../../contract/errors.ts';
-import { endlessFailure } from '../../routing/classify-failure.ts';
+import type { UpstreamError } from '../../apis/core/upstream-error.ts';
+import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
+import { endlessFailure } from '../../routing/attempt-result.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
-import { damagedBy, type Step } from './response-reader.ts';
+import { damagedBy, type FailureReason, type Step } from './response-reader.ts';
 
 /** The error for a response that breaks after it has begun. */
 export function brokenBy(error: TransportError): GatewayError {
@@ -55,4 +62,87 @@ export function brokenStep(
   const soFar = text?.read() ?? null;
   if (soFar) return { kind: 'hand-over', error };
   return { kind: 'break', error, event: watch.errorEvent(error.toBody().error) };
+}
+
+/** A stream with more events that clients could not parse is treated as broken. */
+const maxDroppedEvents = 1_000;
+
+/** The events of a stream that no client could parse, and that are left out for that. */
+export class DroppedEvents {
+  readonly #framing: Framing;
+  #count = 0;
+  /** One of them may have been a piece of the answer. */
+  #hasLost = false;
+
+  constructor(framing: Framing) {
+    this.#framing = framing;
+  }
+
+  add(event: Buffer): void {
+    this.#count++;
+    this.#hasLost ||= this.#framing.mayBeContent(event);
+  }
+
+  /** The rest would be an answer with a hole, or never end. */
+  get breakStream(): boolean {
+    return this.#hasLost || this.#count >= maxDroppedEvents;
+  }
+
+  get problem(): TransportError {
+    const problem = this.#hasLost ? 'an event that is no valid JSON' : `${maxDroppedEvents} events that are no JSON`;
+    return new TransportError('malformed', 'body', problem);
+  }
+}
+
+/** An error event of a stream. */
+export interface ErrorEvent {
+  error: UpstreamError;
+  /** The original bytes, with the blank line, and what the client's API needs to know them for an error. */
+  bytes: Buffer;
+}
+
+/** The stream that contains the event. */
+export interface Streamed {
+  format: StreamFormat;
+  /** The response's headers. */
+  headers: ResponseHeaders;
+  /** As in `RequestFacts`. */
+  tellsOutcome?: boolean | undefined;
+  isBackground?: boolean | undefined;
+  /** The client gets the stream in another API's words. */
+  isTranslated?: boolean;
+}
+
+/** The options of a reader of whole streams. */
+export interface EventsOptions extends Streamed {
+  /** How many choices or images the stream carries in parallel. */
+  answers: number;
+  /** Sluice alone asked for usage, so it has to be removed again. */
+  stripUsage: boolean;
+  /** Collects what the client has, so that another target can continue; null if none may. */
+  text: StreamText | null;
+}
+
+export function errorBodyOf(error: UpstreamError): ErrorBody {
+  const message = error.message || 'The provider told of an error and did not say which.';
+  return { message, type: error.type || 'server_error', param: error.param, code: error.code || null };
+}
+
+type Refusal = Extract<FailureReason, { kind: 'answer' }>;
+
+/**
+ * Holds the error for the case that no other target succeeds: as the HTTP error that it stands for, or unchanged if the
+ * client already has a stream.
+ */
+export function refusalOf({ error, bytes }: ErrorEvent, { format, headers }: Streamed): Refusal {
+  const status = statusOfError(error);
+  const body = Buffer.from(format.writeError(errorBodyOf(error)));
+  const failure = failureBy({ status, headers, error, isAboutJob: false });
+  const bodyHeaders = { 'content-type': 'application/json', 'content-length': String(body.length) };
+  return {
+    kind: 'answer',
+    failure,
+    answer: { status, headers: { ...headers, ...bodyHeaders }, body, error },
+    event: bytes,
+  };
 }

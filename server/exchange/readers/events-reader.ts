@@ -3,26 +3,29 @@
  * an ordinary failure. After that the bytes pass as they arrive, but only as whole events, without events that no client
  * could parse, and with an end that is distinguishable from a break.
  */
-
 import type { EventGate, Framing } from '../../apis/core/framing.ts';
 import type { StreamEvent } from '../../apis/core/sse-event.ts';
 import type { EventMeaning, StreamClose, StreamEnd, StreamWatch } from '../../apis/core/stream-format.ts';
+import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { malformedCallFailure } from '../../routing/classify-failure.ts';
+import { malformedCallFailure } from '../../routing/attempt-result.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import {
   brokenBy,
   brokenStep,
+  DroppedEvents,
+  type ErrorEvent,
+  type EventsOptions,
   endedEarly,
   endlessEvent,
   endlessStep,
+  errorBodyOf,
   maxStreamedEventBytes,
   maxTextEventBytes,
+  refusalOf,
 } from './broken-stream.ts';
-import { DroppedEvents } from './dropped-events.ts';
-import { type ErrorEvent, type EventsOptions, errorBodyOf, refusalOf } from './error-event.ts';
-import { HeldBeginning, spareBytes } from './held-beginning.ts';
+import { ShapeCache } from './event-shape.ts';
 import {
   brokenTransport,
   damagedBy,
@@ -33,7 +36,6 @@ import {
   type Steps,
   unreadableCall,
 } from './response-reader.ts';
-import { ShapeCache } from './shape-cache.ts';
 
 export class EventsReader implements ResponseReader {
   readonly #options: EventsOptions;
@@ -348,3 +350,49 @@ function namesResponse(event: unknown): boolean {
 
 const alive: Step = { kind: 'alive' };
 const malformedCallStep = damagedBy(unreadableCall, malformedCallFailure);
+
+/** Limit for bytes before the first content; beyond it the stream is no longer held. */
+const maxBytesBeforeContent = 256 * 1024;
+/** Limit for a first event while memory is low. */
+const spareBytes = 1024 * 1024;
+
+/** Holds the beginning of a stream until this stream is chosen for the client. */
+class HeldBeginning {
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** The held chunks as events, used to track the text if another target may continue the stream. */
+  #events: (StreamEvent | null)[] = [];
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isLong(): boolean {
+    return this.#bytes > maxBytesBeforeContent;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+  }
+
+  /** @param event null if it is too large to hold */
+  note(event: StreamEvent | null): void {
+    this.#events.push(event);
+  }
+
+  /** Adds the held events to the text that the client has received. */
+  addTo(text: StreamText): void {
+    for (const event of this.#events) text.take(event);
+    this.#events = [];
+  }
+
+  /** Returns and clears the held bytes, joined into one buffer unless they are long. */
+  takeAll(): Buffer[] {
+    const chunks = this.#chunks;
+    const isJoined = chunks.length > 1 && !this.isLong;
+    this.#chunks = [];
+    this.#bytes = 0;
+    return isJoined ? [Buffer.concat(chunks)] : chunks;
+  }
+}

@@ -22,7 +22,7 @@ import type { Verdict } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/json-splice.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import { endlessFailure } from '../../routing/classify-failure.ts';
+import { endlessFailure } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { brokenBy } from './broken-stream.ts';

@@ -2,6 +2,8 @@
  * Connects a realtime session: tries targets one after the other, in the order of `AttemptPlan`, until one opens a
  * WebSocket. The session then stays with that upstream, because no other one has the conversation.
  */
+
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { readError } from '../../apis/core/errors/error-body.ts';
 import { failureBy } from '../../apis/core/errors/verdict.ts';
@@ -9,14 +11,12 @@ import type { Route } from '../../apis/core/route.ts';
 import type { Policy } from '../../contract/policy.ts';
 import { awakeMs } from '../../ground/awake-clock.ts';
 import { AttemptPlan, type NextAttempt } from '../../routing/attempt-plan.ts';
-import type { AttemptResult, FailureResponse } from '../../routing/attempt-result.ts';
-import { redirectFailure } from '../../routing/classify-failure.ts';
+import { type AttemptResult, type FailureResponse, redirectFailure } from '../../routing/attempt-result.ts';
 import { type AttemptTimeouts, compileTimeouts } from '../../routing/compile-timeouts.ts';
-import { onlyTarget } from '../../routing/only-target.ts';
-import type { Picker } from '../../routing/picker.ts';
+import { onlyTarget, type Picker } from '../../routing/picker.ts';
 import type { CompiledGroup } from '../../routing/snapshot.ts';
 import type { ResponseHeaders, Transport } from '../../transport/transport.ts';
-import { toTransportError } from '../../transport/transport-error.ts';
+import { TransportError, toTransportError } from '../../transport/transport-error.ts';
 import { failureOf } from '../answer/attempt-failures.ts';
 import { type RunningAttempt, runAttempts } from '../attempts/attempts.ts';
 import { outgoingHeaders } from '../outgoing/outgoing-headers.ts';
@@ -25,8 +25,7 @@ import type { FailureReason } from '../readers/response-reader.ts';
 import { AttemptNotes } from '../record/attempt-notes.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
-import type { HandshakeAnswer } from './open-upstream.ts';
-import { UpstreamHandshake } from './upstream-handshake.ts';
+import { type HandshakeAnswer, openUpstream } from './open-upstream.ts';
 
 interface UpstreamPorts {
   transport: Transport;
@@ -201,5 +200,52 @@ export class UpstreamSearch {
     notes.failed(failure.class, message);
     notes.over();
     return { kind: 'failed', failure, failureResponse };
+  }
+}
+
+interface Address {
+  /** `https://api.openai.com` */
+  origin: string;
+  /** Includes the query. */
+  path: string;
+  headers: Record<string, string>;
+  /** `system`, `direct` or a proxy's URL. */
+  proxy: string;
+  timeouts: AttemptTimeouts;
+}
+
+/**
+ * One attempt to open a session: opens a dedicated connection, then performs the handshake over it. Both can be
+ * aborted.
+ */
+class UpstreamHandshake {
+  readonly #transport: Pick<Transport, 'connect'>;
+  readonly #onSending: () => void;
+  readonly #aborted = Promise.withResolvers<never>();
+  #connection: Socket | undefined;
+
+  /** `onSending`: called once the connection is established. */
+  constructor(transport: Pick<Transport, 'connect'>, onSending: () => void) {
+    this.#transport = transport;
+    this.#onSending = onSending;
+  }
+
+  /** Call only once. Rejects with a TransportError. */
+  async run({ origin, path, headers, proxy, timeouts }: Address): Promise<HandshakeAnswer> {
+    const connecting = this.#transport.connect({ origin, proxy, timeouts });
+    try {
+      this.#connection = await Promise.race([connecting, this.#aborted.promise]);
+    } catch (error) {
+      connecting.then((socket) => socket.destroy()).catch(() => {});
+      throw error;
+    }
+    this.#onSending();
+    return openUpstream(this.#connection, { origin, path, headers, answerMs: timeouts.firstByteMs });
+  }
+
+  /** Call only before `run` settles. */
+  abort(): void {
+    this.#aborted.reject(new TransportError('aborted', 'connect', 'the client disconnected'));
+    this.#connection?.destroy();
   }
 }

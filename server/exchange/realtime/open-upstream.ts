@@ -1,11 +1,20 @@
 /** Performs the WebSocket handshake with an upstream over an established connection. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { WebSocket } from 'ws';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
 import { AwakeTimer } from '../../ground/awake-clock.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { TransportError, toTransportError } from '../../transport/transport-error.ts';
-import { socketOptions } from './socket-options.ts';
+
+/**
+ * The longest message in either direction. OpenAI accepts 15 MiB of audio in one event, and base64 adds a third; a message
+ * is buffered as a whole before it is forwarded.
+ */
+const maxMessageBytes = 32 * 1024 * 1024;
+
+/** Options of both sockets. Compression hardly shrinks audio, but costs time and memory. */
+const socketOptions = { perMessageDeflate: false, maxPayload: maxMessageBytes } as const;
 
 interface Handshake {
   /** `https://api.openai.com` */
@@ -86,4 +95,32 @@ async function readRefusal(response: IncomingMessage): Promise<HandshakeAnswer> 
     if (bytes > maxBodyBytes) break;
   }
   return { kind: 'refused', status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
+}
+
+interface Acceptance {
+  /** The only subprotocol to confirm, and only if the client offers it; other subprotocols may contain a key. */
+  protocol: string;
+  /** Additional headers of the 101 response. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Answers a valid client handshake with 101. Null if the client is gone. `early`: bytes received after the handshake. */
+export function acceptClient(
+  request: IncomingMessage,
+  socket: Duplex,
+  early: Buffer,
+  { protocol, headers }: Acceptance,
+): WebSocket | null {
+  const server = new WebSocketServer({
+    ...socketOptions,
+    noServer: true,
+    clientTracking: false,
+    handleProtocols: (offered) => (offered.has(protocol) ? protocol : false),
+  });
+  server.on('headers', (lines) => {
+    for (const name in headers) lines.push(`${name}: ${headers[name]}`);
+  });
+  const accepted: WebSocket[] = [];
+  server.handleUpgrade(request, socket, early, (client) => accepted.push(client));
+  return accepted[0] ?? null;
 }

@@ -5,19 +5,45 @@
 import { WebSocket } from 'ws';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
-import { after } from '../../ground/timers.ts';
-import {
-  type CloseFrame,
-  closedAbnormally,
-  closedWithoutCode,
-  closeFrameOf,
-  emptyCloseFrame,
-  failedInside,
-  goingAway,
-  refusedByPolicy,
-  shortened,
-} from './close-codes.ts';
-import { SessionSide } from './session-side.ts';
+import { after, every } from '../../ground/timers.ts';
+
+/** Maximum length of a close frame's reason, in UTF-8 bytes. */
+const maxReasonBytes = 123;
+
+/** Codes that only describe locally how a connection ended; they must not be sent in a frame. */
+const closedWithoutCode = 1005;
+const closedAbnormally = 1006;
+
+const goingAway = 1001;
+const refusedByPolicy = 1008;
+const failedInside = 1011;
+
+/** The contents of a close frame; without a code the frame is empty. */
+interface CloseFrame {
+  code: number | undefined;
+  reason: string;
+}
+
+export const emptyCloseFrame: CloseFrame = { code: undefined, reason: '' };
+
+/** Converts the close frame that a peer sent. `redacted` removes secrets from its reason. */
+export function closeFrameOf(code: number, reason: Buffer, redacted: (text: string) => string): CloseFrame {
+  return isSendable(code) ? { code, reason: shortened(redacted(reason.toString())) } : emptyCloseFrame;
+}
+
+/** Truncates a reason to the length that a close frame can hold, at a character boundary. */
+export function shortened(reason: string): string {
+  const bytes = Buffer.from(reason);
+  if (bytes.length <= maxReasonBytes) return reason;
+  let end = maxReasonBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
+}
+
+function isSendable(code: number): boolean {
+  if (code >= 3000) return code <= 4999;
+  return code >= 1000 && code <= 1014 && code !== 1004 && code !== closedWithoutCode && code !== closedAbnormally;
+}
 
 /** Returned by the watch for a message that must not be forwarded, or that is the last one. */
 export interface Refusal {
@@ -197,5 +223,68 @@ export class SessionRelay {
     for (const side of [this.#client, this.#upstream]) side.release();
     this.#client.socket.close(toClient.code, toClient.reason);
     this.#upstream.socket.close(toUpstream.code, toUpstream.reason);
+  }
+}
+
+const pingEveryMs = 30_000;
+/**
+ * The peer counts as gone after this many unanswered pings, which takes three minutes. A count rather than a time,
+ * because a machine that slept has received nothing for long; and generous, because a program stopped in a debugger
+ * answers no pings.
+ */
+const maxUnansweredPings = 6;
+
+/** One side of a session, client or upstream. */
+export class SessionSide {
+  readonly socket: WebSocket;
+  /** Bytes of all messages received. */
+  bytes = 0;
+  #isHeld = false;
+  #unansweredPings = 0;
+  readonly #pings: NodeJS.Timeout;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    this.#pings = every(() => this.#ping(), pingEveryMs).unref();
+    for (const sign of ['message', 'ping', 'pong'] as const) {
+      socket.on(sign, () => {
+        this.#unansweredPings = 0;
+      });
+    }
+    socket.once('close', () => clearInterval(this.#pings));
+    // `close` follows each error and is handled instead.
+    socket.on('error', () => {});
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Resolves when the socket is closed. */
+  get closed(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.socket.readyState === WebSocket.CLOSED) resolve();
+      else this.socket.once('close', () => resolve());
+    });
+  }
+
+  /** Stops reading from the socket. */
+  hold(): void {
+    this.#isHeld = true;
+    this.socket.pause();
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.socket.resume();
+  }
+
+  #ping(): void {
+    // A paused socket receives no pongs.
+    if (this.socket.readyState !== WebSocket.OPEN || this.#isHeld) return;
+    if (this.#unansweredPings >= maxUnansweredPings) this.socket.terminate();
+    else this.socket.ping();
+    this.#unansweredPings++;
   }
 }

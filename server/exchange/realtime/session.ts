@@ -29,10 +29,9 @@ import { hasLimitHeaders } from '../plan/enforce-limits.ts';
 import { createRequestId, type RequestTrace } from '../record/exchange-trace.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
 import { ClientGone } from '../request/request-body.ts';
-import { acceptClient } from './accept-client.ts';
-import { admitSession } from './admit-response.ts';
 import { type OpenSession, UpstreamSearch } from './connect-upstream.ts';
-import { planSession, queryOf, referencedCall, type SessionPlan } from './plan-session.ts';
+import { acceptClient } from './open-upstream.ts';
+import { admitSession, planSession, queryOf, referencedCall, type SessionPlan } from './plan-session.ts';
 import { SessionAccounting } from './session-accounting.ts';
 import { type MessageWatch, type Refusal, SessionRelay } from './session-relay.ts';
 

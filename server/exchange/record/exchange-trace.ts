@@ -30,9 +30,8 @@ import type { OutgoingRequest } from '../../transport/transport.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import type { Sendable } from '../request/request-body.ts';
-import type { Headers } from './client-response-tap.ts';
 import { ResponseExcerpt } from './response-excerpt.ts';
-import type { UpstreamResponseObserver } from './upstream-response-observer.ts';
+import type { Headers, UpstreamResponseObserver } from './response-taps.ts';
 
 /** Random digits for the next ids, because the system call costs the same for one id as for many. */
 let digits = '';

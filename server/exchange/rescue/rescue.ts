@@ -9,7 +9,7 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import type { AttemptResult } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { CallPlan } from '../plan/plan.ts';
-import type { Streamed } from '../readers/error-event.ts';
+import type { Streamed } from '../readers/broken-stream.ts';
 import type { ResponseHead, ResponseReader } from '../readers/response-reader.ts';
 import type { AttemptTrace } from '../record/exchange-trace.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';

@@ -10,9 +10,15 @@ import type { StreamEvent } from '../../apis/core/sse-event.ts';
 import { type Splice, type StreamText, takeEvents } from '../../apis/core/stream-text.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { brokenBy, endedEarly, maxTextEventBytes } from '../readers/broken-stream.ts';
-import { DroppedEvents } from '../readers/dropped-events.ts';
-import { type ErrorEvent, refusalOf, type Streamed } from '../readers/error-event.ts';
+import {
+  brokenBy,
+  DroppedEvents,
+  type ErrorEvent,
+  endedEarly,
+  maxTextEventBytes,
+  refusalOf,
+  type Streamed,
+} from '../readers/broken-stream.ts';
 import {
   brokenTransport,
   damagedBy,

@@ -6,7 +6,7 @@ import { parseLosslessJson } from '../../apis/neutral/json-text.ts';
 import type { AnswerEvent } from '../../apis/neutral/neutral-answer.ts';
 import { ReasoningCollector } from '../../apis/translation/kept-reasoning.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/upstream-response-observer.ts';
+import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/response-taps.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
 
 /** Of longer answers nothing is stored. In bytes. */

@@ -1,5 +1,4 @@
 /** Content codings of request bodies (RFC 9110, 8.4): which of them are taken, and the streams that decode them. */
-
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Readable, Transform, type TransformCallback } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -17,7 +16,6 @@ import {
 } from 'node:zlib';
 import { GatewayError } from '../../contract/errors.ts';
 import { ClientGone } from '../../exchange/request/request-body.ts';
-import { bodyTooLarge } from './body-faults.ts';
 
 type Decoder = Gunzip | Inflate | BrotliDecompress | ZstdDecompress;
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
@@ -209,4 +207,8 @@ function stagesOf(applied: readonly Coding[], maxBytes: number): { first: Decodi
   second.on('close', () => first.destroy());
   first.pipe(second);
   return { first, last: second };
+}
+
+export function bodyTooLarge(maxBytes: number, bytes: number): GatewayError {
+  return new GatewayError('too_large', `Maximum content size limit (${maxBytes}) exceeded (${bytes} bytes read).`);
 }

@@ -6,8 +6,7 @@
 import { decidingField } from '../../apis/core/requests/deciding-fields.ts';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { isPlainCharset } from './check-content-type.ts';
-import { headerParameters } from './header-parameters.ts';
+import { headerParameters, isPlainCharset } from './check-content-type.ts';
 import { type Delimiter, DelimiterScan, lineBreak } from './part-delimiters.ts';
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;

@@ -1,3 +1,6 @@
+/** JSON bodies: received, searched for what decides, and sent on in pieces. */
+
+import { Readable } from 'node:stream';
 import type { BodyOutline } from '../../apis/core/chat-flavour.ts';
 import { readStreamFlag } from '../../apis/core/requests/deciding-fields.ts';
 import { servedObjectMembers } from '../../apis/core/requests/object-members.ts';
@@ -12,9 +15,8 @@ import { marksOfSluice } from '../../apis/translation/seal-fields.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
-import { BodyReader } from './body-reader.ts';
 import { collectedFields } from './incoming-body.ts';
-import { releaseBody } from './release-chunk.ts';
+import { releaseBody } from './read-body.ts';
 
 const names = new JsonNames(collectedFields);
 const watched = new WatchedMembers(watchedMembers, servedObjectMembers);
@@ -288,4 +290,43 @@ const startsOrSeparates = new Set([0x5b, 0x7b, 0x3a, comma]);
 /** `]` or `}`. */
 function isClosing(byte: number): boolean {
   return byte === 0x5d || byte === 0x7d;
+}
+
+const pieceBytes = 256 * 1024;
+
+/**
+ * Sends a body from memory in copied chunks. Sent as one buffer, a long body would be encrypted in one go and be held by the
+ * socket a second time, and its memory could not be freed early.
+ */
+class BodyReader extends Readable {
+  readonly #segments: Buffer[];
+  #at = 0;
+
+  /** @param segments the consecutive parts of the body */
+  constructor(segments: readonly Buffer[]) {
+    // Chunks are copied only as the socket accepts them.
+    super({ highWaterMark: 0 });
+    this.#segments = [...segments];
+  }
+
+  override _read(): void {
+    const chunk = Buffer.allocUnsafeSlow(pieceBytes);
+    let filled = 0;
+    while (filled < chunk.length) {
+      const [segment] = this.#segments;
+      if (!segment) break;
+      const copied = segment.copy(chunk, filled, this.#at);
+      filled += copied;
+      this.#at += copied;
+      if (this.#at < segment.length) continue;
+      this.#segments.shift();
+      this.#at = 0;
+    }
+    this.push(filled > 0 ? chunk.subarray(0, filled) : null);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#segments.length = 0;
+    done(error);
+  }
 }

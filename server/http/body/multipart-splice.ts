@@ -6,7 +6,7 @@
 import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Sendable } from '../../exchange/request/request-body.ts';
-import { headerParameters } from './header-parameters.ts';
+import { headerParameters } from './check-content-type.ts';
 import type { MultipartBody } from './multipart.ts';
 import { type Delimiter, DelimiterScan, headersEnd, lineBreak } from './part-delimiters.ts';
 import type { Spool } from './spool.ts';

@@ -1,8 +1,7 @@
+/** Reads bodies whole, within limits of size and time. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../../exchange/request/request-body.ts';
-import { bodyTooLarge } from './body-faults.ts';
-import { type BodySource, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
-import { releaseBody, releaseChunk } from './release-chunk.ts';
+import { type BodySource, bodyTooLarge, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
 
 /** Bodies of known length up to this consist of few chunks, in shared memory; longer ones have their own. */
 export const sharedBytes = 64 * 1024;
@@ -223,3 +222,19 @@ function allocate(length: number): Buffer {
 }
 
 const empty = Buffer.alloc(0);
+
+/**
+ * Frees the memory of a chunk immediately; it is empty afterwards. The garbage collector would let the chunks of large bodies
+ * pile up to some 64 MB first.
+ *
+ * Never call it for a chunk that native code may still read: one being written to a socket or file.
+ */
+export function releaseChunk({ buffer, byteLength }: Buffer): void {
+  // Only if the chunk is the only user of its memory.
+  if (byteLength > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+/** The same for a body that owns its memory, even if it does not fill it. */
+export function releaseBody({ buffer, byteLength }: Buffer): void {
+  if (byteLength > 0 && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}

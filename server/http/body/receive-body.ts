@@ -15,8 +15,7 @@ import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody, readLooseJsonBody } from './json-body.ts';
 import { type MultipartBody, receiveMultipart } from './multipart.ts';
 import { receivePassthroughBody } from './passthrough-body.ts';
-import { type BodyAccount, readBody, sharedBytes } from './read-body.ts';
-import { releaseBody } from './release-chunk.ts';
+import { type BodyAccount, readBody, releaseBody, sharedBytes } from './read-body.ts';
 import { spoolMemoryBytes } from './spool.ts';
 
 const formType = boundedPattern(/^multipart\/form-data/i);

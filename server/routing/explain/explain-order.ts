@@ -2,12 +2,10 @@
 
 import type { RouteCandidate } from '../../contract/access-views.ts';
 import type { Policy } from '../../contract/policy.ts';
-import { viewCooldown } from '../health/cooldown-view.ts';
-import { coolingLast } from '../health/cooling-last.ts';
+import { coolingLast, type StrategyFacts, strategies } from '../health/health-picker.ts';
 import type { HealthTracker } from '../health/health-tracker.ts';
-import { judgeCredentialAt, judgeTarget } from '../health/judge.ts';
-import { type StrategyFacts, strategies } from '../health/strategies.ts';
-import { anyNameLast } from '../order-targets.ts';
+import { judgeCredentialAt, judgeTarget, viewCooldown } from '../health/judge.ts';
+import { anyNameLast } from '../picker.ts';
 import type { Target } from '../snapshot.ts';
 
 interface OrderQuestion {

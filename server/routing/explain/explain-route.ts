@@ -9,8 +9,7 @@ import {
 } from '../../contract/access-views.ts';
 import type { AliasConfig } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { anyKeyOf } from '../any-key.ts';
-import { nearestModel, resolveRoute } from '../resolve.ts';
+import { anyKeyOf, nearestModel, resolveRoute } from '../resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { ExplainedTarget } from './explain-order.ts';
 

@@ -1,12 +1,20 @@
+/** Chooses among targets and credentials by their health, by the strategy of the group. */
+
+import type { Policy } from '../../contract/policy.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
-import { anyNameLast } from '../order-targets.ts';
-import type { Picker, PickRequest, ReasoningOrigin } from '../picker.ts';
+import {
+  anyNameLast,
+  type Draw,
+  orderByWeight,
+  orderTargets,
+  type Picker,
+  type PickRequest,
+  type ReasoningOrigin,
+  sortBy,
+} from '../picker.ts';
 import type { CompiledProvider, Target } from '../snapshot.ts';
-import { coolingLast } from './cooling-last.ts';
 import type { HealthTracker } from './health-tracker.ts';
-import { LatencyExploration } from './latency-exploration.ts';
-import { noCredential, type ProviderHealth } from './provider-health.ts';
-import { drawFor, type StrategyFacts, strategies } from './strategies.ts';
+import { noCredential, type ProviderHealth, type TargetHealth } from './provider-health.ts';
 
 interface HealthPickerPorts {
   health: HealthTracker;
@@ -174,3 +182,99 @@ function firstOf<T>(ordered: readonly T[], isFirst: (item: T) => boolean): reado
 }
 
 const without: readonly null[] = [null];
+
+/** An older measurement may be outdated. */
+const staleMs = 60_000;
+/** At most one in this many requests is spent on measuring a slower target again. */
+const requestsBetween = 20;
+/** An unmeasured target gets one request in this time until it has answered. */
+const firstMeasureEveryMs = 10_000;
+
+interface Measured {
+  target: Target;
+  health: TargetHealth;
+}
+
+/**
+ * Sends a few requests to slower targets under `lowest-latency`. Otherwise a target that was slow once, say while loading
+ * its model, would never be measured again.
+ */
+class LatencyExploration {
+  #requests = 0;
+
+  /** Fastest first, except when another target is due for a measurement. */
+  order(targets: readonly Target[], healthOf: (target: Target) => TargetHealth, nowMs: number): readonly Target[] {
+    this.#requests++;
+    const measurements = targets.map((target) => ({ target, health: healthOf(target) }));
+    const measured = measurements.filter(({ health }) => health.firstByteMs.value !== null);
+    const unmeasured = measurements.filter(({ health }) => health.firstByteMs.value === null);
+    const explored =
+      unmeasured.find(({ health }) => nowMs >= health.measureAgainAtMs) ??
+      (this.#requests >= requestsBetween ? stalest(measured, nowMs) : undefined);
+    const ordered = [...measured, ...unmeasured];
+    if (!explored) return ordered.map(({ target }) => target);
+    this.#requests = 0;
+    explored.health.measureAgainAtMs = nowMs + firstMeasureEveryMs;
+    return [explored, ...ordered.filter((each) => each !== explored)].map(({ target }) => target);
+  }
+}
+
+/** Without the first, which every request measures. */
+function stalest(measured: readonly Measured[], nowMs: number): Measured | undefined {
+  const [oldest] = measured.slice(1).toSorted((a, b) => a.health.firstByteMs.atMs - b.health.firstByteMs.atMs);
+  return oldest && nowMs - oldest.health.firstByteMs.atMs > staleMs ? oldest : undefined;
+}
+
+/** Inputs of the strategies, computed only where needed. */
+export interface StrategyFacts {
+  random: Draw;
+  /** An identifier that is the same in all turns of a conversation; null: none. */
+  conversation(): string | null;
+  /** Recent, in milliseconds; null: not measured. */
+  firstByteMs(target: Target): number | null;
+  /** For a typical request in US dollars; null: unknown. */
+  typicalPrice(target: Target): number | null;
+}
+
+type Strategy = (targets: readonly Target[], facts: StrategyFacts) => readonly Target[];
+
+const byPriority: Strategy = (targets, { random }) => orderTargets(targets, random);
+
+export const strategies: Record<Policy['strategy'], Strategy> = {
+  priority: byPriority,
+  // Rotates credentials, not targets.
+  'round-robin': byPriority,
+  weighted: (targets, { random }) => orderByWeight(targets, random),
+  // Unmeasured targets come first, so that they are measured.
+  'lowest-latency': (targets, facts) => sortBy(byPriority(targets, facts), (target) => facts.firstByteMs(target) ?? 0),
+  // A target of unknown price may be expensive.
+  'lowest-price': (targets, facts) =>
+    sortBy(byPriority(targets, facts), (target) => facts.typicalPrice(target) ?? Number.POSITIVE_INFINITY),
+  sticky(targets, facts) {
+    const conversation = targets.length > 1 ? facts.conversation() : null;
+    if (conversation === null) return byPriority(targets, facts);
+    return orderTargets(targets, ({ provider, model }) => drawFor(conversation, `${provider.id}/${model}`));
+  },
+};
+
+/**
+ * Rendezvous hashing: a constant from 0 to 1 for a conversation and a choice. If a choice is removed, only its own
+ * conversations move.
+ */
+export function drawFor(conversation: string, choice: string): number {
+  // FNV-1a with MurmurHash3's finalizer, since FNV alone mixes the last characters poorly.
+  let hash = 0x811c9dc5;
+  for (const text of [conversation, choice]) {
+    for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}
+
+/** Moves targets in a cooldown last, ordered by the cooldown's end. */
+export function coolingLast(targets: readonly Target[], health: HealthTracker, nowMs: number): readonly Target[] {
+  const isAvailable = (target: Target) => health.isAvailable(target, nowMs);
+  if (targets.every(isAvailable)) return targets;
+  return sortBy(targets, (target) => (isAvailable(target) ? 0 : health.untilMs(target)));
+}

@@ -6,8 +6,7 @@ import type { AttemptReport } from '../picker.ts';
 import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { Circuit, CircuitFailure } from './circuit.ts';
 import { cooldownRuleFor, type Subject } from './cooldown-rules.ts';
-import type { Cooldown, CoolingPlace, HealthSharing } from './health-sharing.ts';
-import { findObsoleteHealth } from './obsolete-health.ts';
+import { type Cooldown, type CoolingPlace, findObsoleteHealth, type HealthSharing } from './health-sharing.ts';
 import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
 
 interface HealthPorts {

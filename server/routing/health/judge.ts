@@ -1,5 +1,6 @@
 /** The present state of targets and credentials, for display. */
 import type { FailureClass } from '../../contract/ledger.ts';
+import type { CooldownView } from '../../contract/provider-views.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 import type { Circuit } from './circuit.ts';
 import type { HealthTracker } from './health-tracker.ts';
@@ -67,4 +68,39 @@ export function judgeCredentialAt(health: ProviderHealth | undefined, model: str
   if (!health) return well;
   const atTarget = health.targets.get(model)?.atCredential.get(id);
   return worstOf([judgeCircuit(health.credentials.get(id)), judgeCircuit(atTarget)]);
+}
+
+/** The present time on the health book's monotonic clock and on the wall clock. */
+interface ClockReadings {
+  bookMs: number;
+  wallMs: number;
+}
+
+export function viewCooldown({ state, failure, untilMs }: Judgement, { bookMs, wallMs }: ClockReadings): CooldownView {
+  return {
+    state,
+    failure,
+    reason: state === 'ok' || failure === null ? null : describeFailure(failure),
+    until: state === 'cooling' && untilMs > bookMs ? Math.round(wallMs + untilMs - bookMs) : null,
+  };
+}
+
+const descriptions: Record<FailureClass, string> = {
+  transient: 'it failed or could not be reached',
+  silent: 'it did not answer in time',
+  'stream-broken': 'its streams broke off',
+  'model-unavailable': 'it says that it does not have this model',
+  'rate-limit': 'its rate limit was reached',
+  quota: 'its quota or credit is used up',
+  credential: 'it refused the credential: replace it, or reset its health once the credential works again',
+  'too-large': 'the request was too large for it',
+  rejected: 'it refused the request',
+  lost: 'its answer to a request that makes something was lost',
+  shortage: 'this machine had no descriptors, ports or memory left',
+  'client-gone': 'the client disconnected',
+};
+
+/** Why something is in a cooldown, for a person. */
+function describeFailure(failure: FailureClass): string {
+  return descriptions[failure];
 }

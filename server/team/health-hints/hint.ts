@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { FailureClass } from '../../contract/ledger.ts';
 import { cooldownRules } from '../../routing/health/cooldown-rules.ts';
-import type { CoolingPlace } from '../../routing/health/health-sharing.ts';
-import { endpointKeyOf } from '../../routing/health/obsolete-health.ts';
+import { type CoolingPlace, endpointKeyOf } from '../../routing/health/health-sharing.ts';
 
 const isCooling = (failure: string): failure is FailureClass => Object.hasOwn(cooldownRules, failure);
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createHealthEvents } from '../../../server/control/health-events.ts';
+import { createHealthEvents } from '../../../server/control/control-events.ts';
 import { createHealthViews } from '../../../server/control/views/view-health.ts';
 import { fakeRun } from '../routing/health/harness.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dayMs } from '../../../server/contract/units.ts';
-import { openWindowSessions } from '../../../server/control/window-sessions.ts';
+import { openWindowSessions } from '../../../server/control/window-access.ts';
 import { eventually } from '../../support/eventually.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { CacheRecorder } from '../../../server/exchange/cache/cache-recorder.ts';
+import { CacheRecorder } from '../../../server/exchange/cache/cache-companion.ts';
 
 const comment = Buffer.from(': keep-alive\n\n');
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectionsWithin, runningWithin } from '../../../server/http/connection-limit.ts';
+import { connectionsWithin, runningWithin } from '../../../server/http/server.ts';
 
 test('clients leave a quarter of the descriptors to files and providers', () => {
   expect([connectionsWithin(64), connectionsWithin(1)]).toEqual([48, 1]);

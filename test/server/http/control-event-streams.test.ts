@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { EventMessage } from '../../../server/contract/events.ts';
-import { createEventStreams } from '../../../server/http/control-event-streams.ts';
+import { createEventStreams } from '../../../server/http/control-routes.ts';
 
 const listeners = new Set<(message: EventMessage) => void>();
 const message: EventMessage = {

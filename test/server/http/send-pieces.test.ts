@@ -1,6 +1,6 @@
 import http, { type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sendPieces } from '../../../server/http/send-pieces.ts';
+import { sendPieces } from '../../../server/http/control-routes.ts';
 import { type ListeningSocketServer, listen } from '../transport/harness.ts';
 
 let server: ListeningSocketServer;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { costsNothing } from '../../../server/providers/local-free.ts';
+import { costsNothing } from '../../../server/providers/detect-local.ts';
 import { presets } from '../../../server/providers/presets.ts';
 
 const at = (host: string, preset?: string, free?: boolean) => ({

@@ -5,7 +5,7 @@ import { toldWaitMs } from '../../../server/apis/core/errors/told-wait.ts';
 import { failureBy } from '../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../server/apis/core/upstream-error.ts';
 import type { FailureClass } from '../../../server/contract/ledger.ts';
-import { classifyTransport } from '../../../server/routing/classify-failure.ts';
+import { classifyTransport } from '../../../server/routing/attempt-result.ts';
 import { TransportError, type TransportFault, type TransportPhase } from '../../../server/transport/transport-error.ts';
 
 const openAi = (code: string | null, more: object = {}) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { orderTargets } from '../../../server/routing/order-targets.ts';
+import { orderTargets } from '../../../server/routing/picker.ts';
 import type { Target } from '../../../server/routing/snapshot.ts';
 import { compiledProvider } from '../../support/providers.ts';
 

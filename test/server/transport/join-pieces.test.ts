@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinPieces } from '../../../server/transport/join-pieces.ts';
+import { joinPieces } from '../../../server/transport/undici-call.ts';
 
 const framing = '\r\n5\r\n';
 

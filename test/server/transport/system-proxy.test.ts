@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { isForSystem } from '../../../server/transport/proxy-choice.ts';
-import { createSystemProxies, parsePacAnswer } from '../../../server/transport/system-proxy.ts';
+import { createSystemProxies, isForSystem, parsePacAnswer } from '../../../server/transport/proxy-choice.ts';
 
 test.each<[string, (string | null)[], string[]]>([
   ['DIRECT', [null], []],

@@ -13,7 +13,7 @@ import { readEvent } from '../../../../server/apis/core/sse-event.ts';
 import { takeEvents } from '../../../../server/apis/core/stream-text.ts';
 import { ChatText } from '../../../../server/apis/openai/rescue/chat.ts';
 import { continuedBody } from '../../../../server/apis/openai/rescue/rescue.ts';
-import { prefillOf } from '../../../../server/providers/prefill.ts';
+import { prefillOf } from '../../../../server/providers/dialects.ts';
 import { findRoute } from '../../../support/routes.ts';
 import { type StreamName, streams } from './streams.ts';
 

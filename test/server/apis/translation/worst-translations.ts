@@ -13,7 +13,7 @@ import { AnswerRemainder, PartialAnswer } from '../../../../server/apis/translat
 import { withoutReasoning } from '../../../../server/apis/translation/translation-registry.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
-import { TextFastPath } from '../../../../server/exchange/translation/text-fast-path.ts';
+import { TextFastPath } from '../../../../server/exchange/translation/translated-stream.ts';
 import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
 import type { WorstCase } from '../../worst-cases.ts';
 import { moment, streamed, targetOf, translate, translatorOf } from './translating.ts';

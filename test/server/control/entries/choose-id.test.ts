@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { idSchema } from '../../../../server/contract/config.ts';
-import { chooseId } from '../../../../server/control/entries/choose-id.ts';
+import { chooseId } from '../../../../server/control/entries/change-list.ts';
 
 describe('an id', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { priceFields } from '../../../../server/contract/price-views.ts';
-import { viewPrices } from '../../../../server/control/queries/view-prices.ts';
+import { viewPrices } from '../../../../server/control/queries/view-models.ts';
 import { createPriceTable } from '../../../../server/models/price-table.ts';
 import table from '../../../../server/models/prices.json' with { type: 'json' };
 import { snapshotOf } from '../../../support/providers.ts';

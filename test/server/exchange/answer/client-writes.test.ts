@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endWith, writePiece } from '../../../../server/exchange/answer/client-writes.ts';
+import { endWith, writePiece } from '../../../../server/exchange/answer/client-response.ts';
 
 const server = createServer();
 let client: Socket;

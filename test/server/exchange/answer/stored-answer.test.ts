@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { ClientResponse } from '../../../../server/exchange/answer/client-response.ts';
 import { type Pace, type StoredAnswer, sendStored } from '../../../../server/exchange/answer/stored-answer.ts';
-import { type ClientResponseTap, joinTaps } from '../../../../server/exchange/record/client-response-tap.ts';
+import { type ClientResponseTap, joinTaps } from '../../../../server/exchange/record/response-taps.ts';
 
 const server = createServer();
 let response: ServerResponse;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closeFrameOf, emptyCloseFrame, shortened } from '../../../../server/exchange/realtime/close-codes.ts';
+import { closeFrameOf, emptyCloseFrame, shortened } from '../../../../server/exchange/realtime/session-relay.ts';
 
 const as = (text: string) => text;
 

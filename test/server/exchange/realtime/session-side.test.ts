@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { SessionSide } from '../../../../server/exchange/realtime/session-side.ts';
+import { SessionSide } from '../../../../server/exchange/realtime/session-relay.ts';
 
 let server: WebSocketServer;
 beforeEach(async () => {

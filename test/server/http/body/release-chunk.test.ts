@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { releaseChunk } from '../../../../server/http/body/release-chunk.ts';
+import { releaseChunk } from '../../../../server/http/body/read-body.ts';
 
 test('a chunk that has its memory to itself gives it back', () => {
   const chunk = Buffer.allocUnsafeSlow(64 * 1024);

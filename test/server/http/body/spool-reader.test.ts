@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SpoolReader } from '../../../../server/http/body/spool-reader.ts';
+import { SpoolReader } from '../../../../server/http/body/spool.ts';
 import { createTransport } from '../../../../server/transport/create-transport.ts';
 import { listen, observe, requestTo, selfSignedCertificate, trusting } from '../../transport/harness.ts';
 

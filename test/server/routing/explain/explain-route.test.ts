@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ConfigInput, configSchema } from '../../../../server/contract/config.ts';
-import { explainWires } from '../../../../server/control/queries/explain-wires.ts';
+import { explainWires } from '../../../../server/control/queries/view-models.ts';
 import { compileSnapshot } from '../../../../server/routing/compile.ts';
 import { explainOrder } from '../../../../server/routing/explain/explain-order.ts';
 import { explainRoute } from '../../../../server/routing/explain/explain-route.ts';

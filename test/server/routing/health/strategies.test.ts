@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { drawFor } from '../../../../server/routing/health/strategies.ts';
+import { drawFor } from '../../../../server/routing/health/health-picker.ts';
 import { fakeRun, type Strategy } from './harness.ts';
 
 const conversations = Array.from({ length: 400 }, (_, index) => `conversation ${index}`);
