@@ -43,7 +43,7 @@ describe.runIf(hasPostgres() && mayHoldSmallDisks())('a replica', () => {
     const url = await server.createDatabase();
     env = { SLUICE_PASSPHRASE: 'correct horse battery staple', UPSTREAM_KEY: 'x', SLUICE_STORE: url };
     await start();
-    key = await createKey(folder);
+    key = await createKey(temporaryFolder(), env);
     const added = await addProvider(temporaryFolder(), { url: upstream.baseUrl, models: 'gpt-x', env });
     expect(added.code, added.stderr).toBe(0);
     await eventually(async () => (await chat()).status === 200);

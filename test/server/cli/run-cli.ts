@@ -106,9 +106,9 @@ export function addProvider(
   return runVerb([...line.split(' '), '--data-dir', dataDir], { env });
 }
 
-/** Makes a key at the Sluice running on this data folder, as an administrator of a shared gateway does. */
-export async function createKey(dataDir: string): Promise<string> {
-  const { code, stdout, stderr } = await runVerb(['key', 'create', '--name', 'My key', '--data-dir', dataDir]);
+/** Makes a key as an administrator of a shared gateway does, at the Sluice running on this data folder or in its database. */
+export async function createKey(dataDir: string, env: Record<string, string> = {}): Promise<string> {
+  const { code, stdout, stderr } = await runVerb(['key', 'create', '--name', 'My key', '--data-dir', dataDir], { env });
   if (code !== 0) throw new Error(`no key was made: ${stderr}`);
   return stdout.trim();
 }

@@ -193,7 +193,7 @@ describe.runIf(hasPostgres())('replicas of one database', () => {
       expect((await client.query('SELECT revision FROM config_revisions')).rows).toEqual([]);
       await client.end();
       // Changes made at all of them at the same time are all made.
-      await Promise.all(folders.map(createKey));
+      await Promise.all(folders.map((folder) => createKey(folder)));
       await eventually(async () => {
         const keys = await Promise.all(folders.map((folder) => runJson(['key', 'list', '--data-dir', folder])));
         return keys.every((each) => Array.isArray(each) && each.length === count);
