@@ -1,15 +1,22 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { en } from './en/en.ts';
-import { createFormats } from './formats.ts';
+import { createFormats, type ShownCurrency } from './formats.ts';
 import { languages } from './languages.ts';
 import { type LanguageId, preferredLanguage, regionalTag, rememberLanguage } from './preferred-language.ts';
 import { LocalizationContext } from './use-messages.ts';
 
-export function LocalizationProvider({ children }: { children: ReactNode }) {
+interface LocalizationProps {
+  /** In which amounts of money are shown; null: in dollars. */
+  currency?: ShownCurrency | null;
+  children: ReactNode;
+}
+
+export function LocalizationProvider({ currency = null, children }: LocalizationProps) {
   const [language, setLanguage] = useState<LanguageId>(preferredLanguage);
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
+  const [code, perDollar] = [currency?.code, currency?.perDollar];
   const localization = useMemo(() => {
     const messages = languages.find(({ id }) => id === language)?.messages ?? en;
     const choose = (id: LanguageId) => {
@@ -20,8 +27,11 @@ export function LocalizationProvider({ children }: { children: ReactNode }) {
       language,
       setLanguage: choose,
       messages,
-      formats: createFormats(language, messages, regionalTag(language)),
+      formats: createFormats(language, messages, {
+        region: regionalTag(language),
+        currency: code === undefined || perDollar === undefined ? null : { code, perDollar },
+      }),
     };
-  }, [language]);
+  }, [language, code, perDollar]);
   return <LocalizationContext value={localization}>{children}</LocalizationContext>;
 }

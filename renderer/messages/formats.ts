@@ -1,3 +1,4 @@
+import type { CurrencyView } from '../../server/contract/price-views.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../server/contract/units.ts';
 import type { Messages } from './en/en.ts';
 
@@ -8,10 +9,12 @@ export interface Formats {
   compact(value: number): string;
   /** `share`: a fraction of one. */
   percent(share: number): string;
-  /** US dollars, including small amounts. */
+  /** An amount of US dollars in the currency that is shown, including small amounts. */
   dollars(value: number): string;
   /** US dollars with all digits, as for prices: `$0.0028`. */
   exactDollars(value: number): string;
+  /** What a dollar costs: `€0.9226`. */
+  rate(code: string, perDollar: number): string;
   /** `512 B`, `1.4 MB`; a kilobyte has 1,000 bytes. */
   bytes(value: number): string;
   /** `85 ms`, `1.2 s`, `3 min 20 s`. The same units in every language. */
@@ -36,11 +39,34 @@ export interface Formats {
   readonly gap: string;
 }
 
+/** The currency that amounts are shown in, and what a dollar costs in it. */
+export interface ShownCurrency {
+  code: string;
+  perDollar: number;
+}
+
+/** Null: in dollars, also because the rate is not known. */
+export function shownCurrency(currency: CurrencyView | null): ShownCurrency | null {
+  if (!currency || currency.perDollar === null) return null;
+  return { code: currency.code, perDollar: currency.perDollar };
+}
+
+const usDollars: ShownCurrency = { code: 'USD', perDollar: 1 };
+
+export interface FormatOptions {
+  /** The language tag whose conventions dates follow (`en-GB`). Numbers follow the language. */
+  region?: string;
+  currency?: ShownCurrency | null;
+}
+
 /** Smaller amounts are not shown exactly. */
 const leastDollars = 0.0001;
 
-/** `region`: the language tag whose conventions dates follow (`en-GB`). Numbers follow the language. */
-export function createFormats(language: string, messages: Pick<Messages, 'now'>, region = language): Formats {
+export function createFormats(
+  language: string,
+  messages: Pick<Messages, 'now'>,
+  { region = language, currency }: FormatOptions = {},
+): Formats {
   const number = new Intl.NumberFormat(language);
   // Chinese counts by ten thousands, but token counts and context sizes are known as 128K and 1M there too.
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
@@ -63,11 +89,8 @@ export function createFormats(language: string, messages: Pick<Messages, 'now'>,
   const day = new Intl.DateTimeFormat(region, { dateStyle: 'medium' });
   const clock = new Intl.DateTimeFormat(region, { timeStyle: 'short', hourCycle: 'h23' });
   const shortDay = new Intl.DateTimeFormat(region, { month: 'short', day: 'numeric' });
-  const dollars = (digits: Intl.NumberFormatOptions) =>
-    new Intl.NumberFormat(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
-  const cents = dollars({});
-  const lessThanCents = dollars({ maximumSignificantDigits: 2 });
-  const allDigits = dollars({ maximumFractionDigits: 12 });
+  const money = amountFormat(language, currency ?? usDollars);
+  const allDigits = new Intl.NumberFormat(language, { ...inCurrency('USD'), maximumFractionDigits: 12 });
   const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 
@@ -75,12 +98,10 @@ export function createFormats(language: string, messages: Pick<Messages, 'now'>,
     number: (value) => number.format(value),
     compact: (value) => compact.format(value),
     percent: (share) => percent.format(share),
-    // Most requests cost less than a cent.
-    dollars(value) {
-      if (value > 0 && value < leastDollars) return `<${lessThanCents.format(leastDollars)}`;
-      return (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value);
-    },
+    dollars: money,
     exactDollars: (value) => allDigits.format(value),
+    rate: (code, perDollar) =>
+      new Intl.NumberFormat(language, { ...inCurrency(code), maximumFractionDigits: 4 }).format(perDollar),
     bytes(value) {
       if (value < 1_000) return `${whole.format(value)} B`;
       const isMega = value >= 999_950;
@@ -113,6 +134,20 @@ export function createFormats(language: string, messages: Pick<Messages, 'now'>,
     shortDay: (moment) => shortDay.format(moment),
     list: (values) => list.format(values),
     gap: language.startsWith('zh') ? '' : ' ',
+  };
+}
+
+const inCurrency = (code: string) =>
+  ({ style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' }) as const satisfies Intl.NumberFormatOptions;
+
+/** Most requests cost less than a cent. */
+function amountFormat(language: string, { code, perDollar }: ShownCurrency): (dollars: number) => string {
+  const cents = new Intl.NumberFormat(language, inCurrency(code));
+  const lessThanCents = new Intl.NumberFormat(language, { ...inCurrency(code), maximumSignificantDigits: 2 });
+  return (dollars) => {
+    const value = dollars * perDollar;
+    if (value > 0 && value < leastDollars) return `<${lessThanCents.format(leastDollars)}`;
+    return (value === 0 || value >= 0.1 ? cents : lessThanCents).format(value);
   };
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { PanelClient, PanelView } from '../../server/contract/panel-view.ts';
 import { minuteMs } from '../../server/contract/units.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
+import { shownCurrency } from '../messages/formats.ts';
 import { useNow } from '../state/window/use-now.ts';
 import { LatestRequests, SessionList } from './Activity.tsx';
 import { useArrowKeys } from './arrow-keys.ts';
@@ -12,7 +13,7 @@ import { Header, type PanelPower, stateOf } from './Header.tsx';
 import { Budgets, RemainingLimits } from './Meters.tsx';
 import classes from './Panel.module.css';
 import type { PanelStore } from './panel-store.ts';
-import { usePanelWords } from './panel-words.tsx';
+import { AmountsIn, usePanelWords } from './panel-words.tsx';
 import { usePanelDesktop, WindowLink } from './Rows.tsx';
 import { Switched, useSwitching } from './Switched.tsx';
 import { SwitchView } from './SwitchView.tsx';
@@ -42,7 +43,7 @@ export function Panel({ store }: { store: PanelStore }) {
       <main className={classes.body}>
         <Notes state={state} isKnown={view !== null} problem={panel.problem} />
         {view && openClient === null && (
-          <>
+          <AmountsIn currency={shownCurrency(view.currency)}>
             <Figures today={view.today} isStale={connection !== 'open'} />
             <Contents
               view={view}
@@ -51,7 +52,7 @@ export function Panel({ store }: { store: PanelStore }) {
               run={panel.run}
               canChange={panel.canChange}
             />
-          </>
+          </AmountsIn>
         )}
         {openClient && (
           <SwitchView

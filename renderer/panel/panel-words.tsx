@@ -5,7 +5,7 @@ import type { Messages } from '../messages/en/en.ts';
 import { limits } from '../messages/en/limits.ts';
 import { panel } from '../messages/en/panel.ts';
 import { shell } from '../messages/en/shell.ts';
-import { createFormats, type Formats } from '../messages/formats.ts';
+import { createFormats, type Formats, type ShownCurrency } from '../messages/formats.ts';
 import { type LanguageId, languageStorageKey, preferredLanguage, regionalTag } from '../messages/preferred-language.ts';
 import { controlProblems as controlProblemsZh } from '../messages/zh/control-problems.ts';
 import { limits as limitsZh } from '../messages/zh/limits.ts';
@@ -15,6 +15,7 @@ import { shell as shellZh } from '../messages/zh/shell.ts';
 export type PanelMessages = Pick<Messages, keyof typeof shell | 'controlProblems' | 'limits' | 'panel'>;
 
 export interface PanelWords {
+  language: LanguageId;
   messages: PanelMessages;
   formats: Formats;
 }
@@ -41,9 +42,22 @@ export function PanelWordsProvider({ children }: { children: ReactNode }) {
   }, []);
   const words = useMemo(() => {
     const messages = catalogues[language];
-    return { messages, formats: createFormats(language, messages, regionalTag(language)) };
+    return { language, messages, formats: createFormats(language, messages, { region: regionalTag(language) }) };
   }, [language]);
   return <WordsContext value={words}>{children}</WordsContext>;
+}
+
+/** Shows amounts in this currency; null: in dollars. */
+export function AmountsIn({ currency, children }: { currency: ShownCurrency | null; children: ReactNode }) {
+  const words = usePanelWords();
+  const { language, messages } = words;
+  const [code, perDollar] = [currency?.code, currency?.perDollar];
+  const shown = useMemo(() => {
+    if (code === undefined || perDollar === undefined) return words;
+    const formats = createFormats(language, messages, { region: regionalTag(language), currency: { code, perDollar } });
+    return { ...words, formats };
+  }, [words, language, messages, code, perDollar]);
+  return <WordsContext value={shown}>{children}</WordsContext>;
 }
 
 export function usePanelWords(): PanelWords {

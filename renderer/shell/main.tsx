@@ -3,13 +3,14 @@ import '@mantine/core/styles.css';
 import './base.css';
 import './code-face.css';
 import { MantineProvider } from '@mantine/core';
-import { StrictMode } from 'react';
+import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { screenAt } from '../../server/contract/places.ts';
+import { shownCurrency } from '../messages/formats.ts';
 import { LocalizationProvider } from '../messages/LocalizationProvider.tsx';
 import { createApi } from '../state/api/create-api.ts';
 import { createControlStore } from '../state/control/control-store.ts';
-import { ControlStoreProvider } from '../state/control/use-control.ts';
+import { ControlStoreProvider, useControlState } from '../state/control/use-control.ts';
 import { currentPath } from '../state/window/hash-location.ts';
 import { DesktopProvider } from '../state/window/use-desktop.ts';
 import { App } from './App.tsx';
@@ -28,13 +29,19 @@ if (screen) loadFile(screens[screen]).catch(() => {});
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
-      <LocalizationProvider>
-        <ControlStoreProvider value={store}>
-          <DesktopProvider value={desktop}>
+      <ControlStoreProvider value={store}>
+        <DesktopProvider value={desktop}>
+          <Localized>
             <App />
-          </DesktopProvider>
-        </ControlStoreProvider>
-      </LocalizationProvider>
+          </Localized>
+        </DesktopProvider>
+      </ControlStoreProvider>
     </MantineProvider>
   </StrictMode>,
 );
+
+/** In the language of this browser, with amounts of money in the currency of the settings. */
+function Localized({ children }: { children: ReactNode }) {
+  const currency = useControlState((state) => state.views?.status.currency ?? null);
+  return <LocalizationProvider currency={shownCurrency(currency)}>{children}</LocalizationProvider>;
+}

@@ -1,8 +1,10 @@
 /** `sluice cache`: the content of the groups' response caches, and what they have saved. */
+
 import type { Command } from 'commander';
 import type { CacheView } from '../contract/answer-cache.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
+import { money, showCurrency } from './money.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { number, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
@@ -17,6 +19,7 @@ export function addCacheVerbs(program: Command, { on }: Verbs): void {
   const stats = cache.command('stats').description('show what they hold, and what they have saved since the start');
   on(stats, async ({ control, output }) => {
     requireRunning(control);
+    await showCurrency(control);
     const caches = await control.query({ type: 'caches' });
     output.show(caches, table(columns, caches.map(row), 'No group has a response cache.'));
   });
@@ -36,7 +39,7 @@ const columns = ['group', ...['answers', 'MB', 'hits', 'shared', 'misses', 'save
 
 function row({ groupId, entries, bytes, hits, shared, misses, savedUsd }: CacheView): string[] {
   const counts = [hits, shared, misses].map(String);
-  return [groupId, String(entries), (bytes / 1_000_000).toFixed(1), ...counts, `$${savedUsd.toFixed(4)}`];
+  return [groupId, String(entries), (bytes / 1_000_000).toFixed(1), ...counts, money(savedUsd, 4)];
 }
 
 function requireRunning({ origin }: Control): void {

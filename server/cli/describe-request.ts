@@ -9,6 +9,7 @@ import {
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
+import { money } from './money.ts';
 
 /** What a person asked, and was answered; null or undefined if that was not captured. */
 interface SaidTexts {
@@ -71,7 +72,7 @@ function usageFact({ usage, usageCertainty, costUsd }: RequestView): string | nu
     `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'} tokens`,
     usage.cachedInputTokens ? `${usage.cachedInputTokens} of the input from a cache` : null,
     usage.reasoningTokens ? `${usage.reasoningTokens} of the output for reasoning` : null,
-    costUsd === null ? 'of unknown cost' : `$${costUsd.toFixed(6)}`,
+    costUsd === null ? 'of unknown cost' : money(costUsd, 6),
     certainties[usageCertainty],
   ];
   return facts.filter((each) => each !== null).join(', ');
@@ -90,7 +91,7 @@ function speedFact({ firstByteMs, totalMs, usage }: RequestView): string | null 
 function cacheFact(cached: CacheNote | null): string | null {
   if (cached === null) return null;
   const { result, savedUsd } = cached;
-  return savedUsd === null ? result : `${result}, saved $${savedUsd.toFixed(4)}`;
+  return savedUsd === null ? result : `${result}, saved ${money(savedUsd, 4)}`;
 }
 
 function attemptRow(attempt: AttemptRecord): string[] {
@@ -163,7 +164,7 @@ export function requestRow(request: LoggedRequest): Cell[] {
     usage?.inputTokens === undefined && usage?.outputTokens === undefined
       ? '-'
       : `${about}${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`,
-    request.costUsd === null ? '-' : `${about}$${request.costUsd.toFixed(5)}`,
+    request.costUsd === null ? '-' : `${about}${money(request.costUsd, 5)}`,
     String(request.attempts.length),
     reasonOf(request),
   ];

@@ -9,6 +9,7 @@ import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassett
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
+import { showCurrency } from './money.ts';
 import { mustExist } from './nearest-id.ts';
 import { isAdmin } from './role.ts';
 import { fact, number, optional, type Shown, table } from './shown.ts';
@@ -54,6 +55,7 @@ export function addGroupVerbs(program: Command, verbs: Verbs): void {
 
 function addListAndShow(group: Command, { on }: Verbs): void {
   on(group.command('list').description('list the groups'), async ({ control, output }) => {
+    await showCurrency(control);
     const groups = await control.query({ type: 'groups' });
     const rows = groups.map((each) => [
       each.id,
@@ -70,6 +72,7 @@ function addListAndShow(group: Command, { on }: Verbs): void {
 
   const show = group.command('show').argument('<id>').description('show a group and what its keys can use');
   on(show, async ({ control, output }, [id = '']) => {
+    await showCurrency(control);
     const found = await findGroup(control, id);
     if (!(await isAdmin(control))) {
       const models = await control.query({ type: 'models', group: id });

@@ -12,6 +12,7 @@ import { clientOrigin } from './env.ts';
 import type { Examples } from './examples.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
 import { mustExist } from './nearest-id.ts';
+import { showCurrency } from './money.ts';
 import { yesNo } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
@@ -259,6 +260,7 @@ function addListAndShow(key: Command, { on }: Verbs): void {
     .description('list the keys')
     .option('--owner <person>', 'keys of this person: an id, e-mail address or name; "me": your own');
   on<{ owner?: string }>(list, async ({ control, output }, _, { owner }) => {
+    await showCurrency(control);
     const ownerId = owner === undefined ? null : await personIdOf(control, owner);
     const all = await control.query({ type: 'keys' });
     const keys = ownerId === null ? all : all.filter((each) => each.owner === ownerId);
@@ -268,6 +270,7 @@ function addListAndShow(key: Command, { on }: Verbs): void {
 
   const show = key.command('show').argument('<id>').description('show a key, its limits and their usage');
   on(show, async ({ control, output }, [id = '']) => {
+    await showCurrency(control);
     const found = (await control.query({ type: 'keys' })).find((each) => each.id === id);
     if (!found) throw controlError('not_found', { code: 'no-key', id }, 'id');
     const facts = table(listColumns, [row(found)], '');

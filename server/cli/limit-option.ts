@@ -1,7 +1,9 @@
 /** Parses limits (`requests=60,usd=5/day`) and formats them. */
+
 import { InvalidArgumentError } from 'commander';
 import { type Budget, type Limits, limitsSchema } from '../contract/config.ts';
 import type { LimitMeter, Pace } from '../contract/limits.ts';
+import { money } from './money.ts';
 import { type Cell, localTime, moment, number } from './shown.ts';
 
 export const limitHelp =
@@ -101,5 +103,5 @@ function describeBudget({ unit, amount, per, hard }: Budget): string {
 }
 
 function dollars(amount: number): string {
-  return `$${amount.toFixed(4)}`;
+  return money(amount, 4);
 }

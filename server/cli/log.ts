@@ -10,6 +10,7 @@ import type { RequestFilter } from '../store/sqlite/queries.ts';
 import type { Control } from './control.ts';
 import { describeRequest, type LoggedRequest, requestColumns, requestRow, usualRow } from './describe-request.ts';
 import type { Examples } from './examples.ts';
+import { showCurrency } from './money.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { followed, table } from './shown.ts';
@@ -51,6 +52,7 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     );
   addFilterOptions(log);
   on<LogOptions>(log, async (context, [id], options) => {
+    await showCurrency(context.control);
     const filter = filterOf(options);
     if (id !== undefined) return showOne(context, id);
     if (options.export && filter.search !== undefined) {
@@ -70,7 +72,10 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     await showList(context, filter, options);
   });
   const show = log.command('show').argument('<id>').description('show all details of a request');
-  on(show, (context, [id = '']) => showOne(context, id));
+  on(show, async (context, [id = '']) => {
+    await showCurrency(context.control);
+    await showOne(context, id);
+  });
 }
 
 async function showOne({ control, output }: VerbContext, id: string): Promise<void> {

@@ -32,6 +32,7 @@ import { addLogVerb, logExamples } from './log.ts';
 import { addMigrate, migrateExamples } from './migrate.ts';
 import { createOutput, endWithOutput, wholeOutput } from './output.ts';
 import { addPassphraseVerbs, passphraseExamples } from './passphrase.ts';
+import { addPricesVerbs, pricesExamples } from './prices.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderVerbs, providerExamples } from './provider.ts';
 import { addRouteVerbs, routeExamples } from './route.ts';
@@ -147,6 +148,7 @@ export function createProgram(terminal: Terminal, team?: TeamCommands, loadTeam:
   const cassette = program.command('cassette').description('cassettes in use; recordings as an HTTP Archive');
   addCassetteExport(cassette, terminal);
   addCassetteUseVerbs(cassette, verbs);
+  addPricesVerbs(program, verbs);
   addCacheVerbs(program, verbs);
   addFaultVerbs(program, terminal, verbs);
   addCompareVerb(program, verbs);
@@ -188,6 +190,7 @@ export function examplesOf(team?: TeamCommands): Examples {
     ...logExamples,
     ...sessionExamples,
     ...captureExamples,
+    ...pricesExamples,
     ...cacheExamples,
     ...faultExamples,
     ...compareExamples,

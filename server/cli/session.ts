@@ -1,4 +1,5 @@
 /** `sluice sessions` and `sluice session`: the turns of an agent or a conversation, and their cost. */
+
 import { type Command, InvalidArgumentError } from 'commander';
 import { isApproximate, type ToolResult } from '../contract/ledger.ts';
 import type { SessionFilterInput } from '../contract/queries.ts';
@@ -16,6 +17,7 @@ import {
 import type { Control } from './control.ts';
 import { outcomeCell } from './describe-request.ts';
 import type { Examples } from './examples.ts';
+import { money, showCurrency } from './money.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
@@ -55,6 +57,7 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
     .option('--stopped', 'whose requests are refused: stopped, or over their budget')
     .option('-n, --limit <number>', 'the number of sessions', parseLimit, 20);
   on<ListOptions>(list, async ({ control, output }, _, options) => {
+    await showCurrency(control);
     const { sessions } = await control.query({ type: 'sessions', filter: filterOf(options), limit: options.limit });
     const titled = await withTitles(sessions, control);
     const rows = titled.map(sessionRow);
@@ -63,6 +66,7 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
 
   const show = session.command('show').argument('<id>').description('show its turns and requests');
   on(show, async ({ control, output }, [id = '']) => {
+    await showCurrency(control);
     const full = await control.query({ type: 'session', id });
     const [titled] = await withTitles([full.session], control);
     output.show(full, describeSession(full, titled?.title ?? null));
@@ -186,7 +190,7 @@ function describeSession({ session, turns, requests }: SessionInFull, title: str
     ['cost', costOf(session)],
     ['failed', `${session.errors} requests; ${retries} retries`],
     ['stopped', stoppedAt === null ? '' : localTime(stoppedAt)],
-    ['budget', session.isOverBudget ? `used up: $${session.budgetUsedUsd.toFixed(4)}` : ''],
+    ['budget', session.isOverBudget ? `used up: ${money(session.budgetUsedUsd, 4)}` : ''],
   ];
   const byTurn = Map.groupBy(requests, ({ turn }) => turn);
   return [
@@ -231,7 +235,7 @@ function requestRow(request: SessionRequest): Cell[] {
     numberOf(request.inputTokens, about),
     numberOf(request.cachedInputTokens),
     numberOf(request.outputTokens, about),
-    costUsd === null ? '-' : `${about}$${costUsd.toFixed(5)}`,
+    costUsd === null ? '-' : `${about}${money(costUsd, 5)}`,
     notesOf(request).join('; '),
   ];
 }
@@ -254,7 +258,7 @@ function notesOf({ tools, cacheLoss, modelBefore, isShorter, attempts, clientRet
 }
 
 function lossOf({ tokens, costUsd, cause }: CacheLoss): string {
-  const cost = costUsd === null ? '' : ` ($${costUsd.toFixed(4)})`;
+  const cost = costUsd === null ? '' : ` (${money(costUsd, 4)})`;
   return `${tokens} tokens no longer from the cache${cost}: ${lossTexts[cause]}`;
 }
 
@@ -270,5 +274,5 @@ function tokensOf({ inputTokens, outputTokens }: SessionSums): string {
 
 function costOf({ costUsd, unpricedRequests }: SessionSums): string {
   const unknown = unpricedRequests > 0 ? ` and ${unpricedRequests} of unknown cost` : '';
-  return costUsd === null ? (unpricedRequests > 0 ? 'unknown' : '-') : `$${costUsd.toFixed(4)}${unknown}`;
+  return costUsd === null ? (unpricedRequests > 0 ? 'unknown' : '-') : `${money(costUsd, 4)}${unknown}`;
 }

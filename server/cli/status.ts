@@ -1,4 +1,5 @@
 /** `sluice status` and `sluice stop`. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isBehindPublicAddress } from '../contract/address.ts';
@@ -18,6 +19,7 @@ import { systemErrorCode } from '../ground/files/file-problem.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { describeFaults } from './faults.ts';
+import { showCurrency } from './money.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { isAdmin } from './role.ts';
@@ -37,6 +39,7 @@ export function addStatusVerb(program: Command, { on }: Verbs): void {
     .description('show whether Sluice is running and what it serves; the exit code is 1 if it is not running')
     .option('--short', 'the state in five lines, as "sluice" alone shows it while it is running');
   on<{ short?: boolean }>(status, async ({ control, output, dataDir }, _, { short }) => {
+    await showCurrency(control);
     if (short && control.origin !== null) return showShort(control, output);
     const [state, providers, running] = await Promise.all([
       control.query({ type: 'status' }),

@@ -6,6 +6,7 @@ import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { limitCells, limitColumns } from './limit-option.ts';
+import { money, showCurrency } from './money.ts';
 import type { Output } from './output.ts';
 import { type Cell, localTime, number, optional, styled, table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
@@ -31,6 +32,7 @@ export function addUsageVerb(program: Command, { on }: Verbs): void {
     .option('--until <when>', 'the end, exclusive', parsePastTime)
     .option('--limits', 'show the present usage of keys’ and groups’ limits instead');
   on<UsageOptions>(usage, async ({ control, output }, _, { by, since, until, limits }) => {
+    await showCurrency(control);
     if (limits) return showLimits(control, output);
     const range = wholeQuarters({
       ...(since !== undefined && { sinceMs: since }),
@@ -71,14 +73,14 @@ async function noteMonth(control: Control, output: Output): Promise<void> {
   const forecast = forecastMonth(days, nowMs);
   if (forecast === null) return;
   const { costUsd, expectedUsd } = forecast;
-  const end = expectedUsd === null ? '' : `; at this pace $${expectedUsd.toFixed(2)} by its end`;
-  output.note(`This month: $${costUsd.toFixed(2)}${end}.`);
+  const end = expectedUsd === null ? '' : `; at this pace ${money(expectedUsd, 2)} by its end`;
+  output.note(`This month: ${money(costUsd, 2)}${end}.`);
 }
 
 /** What is known of the cost, and how many requests are missing from it. */
 export function costText({ costUsd, unpricedRequests }: UsageView): string {
   const unpriced = unpricedRequests > 0 ? [withoutPrice(String(unpricedRequests))] : [];
-  return [...(costUsd === null ? [] : [`$${costUsd.toFixed(4)}`]), ...unpriced].join(', ') || '-';
+  return [...(costUsd === null ? [] : [money(costUsd, 4)]), ...unpriced].join(', ') || '-';
 }
 
 function row(view: UsageView, by: UsageDimension): Cell[] {

@@ -22,6 +22,7 @@ import type { ErrorBody } from './errors.ts';
 import { faultProfileNames, maxFaultMinutes, type TimedFaultsView } from './faults.ts';
 import type { BegunJoin, JoinState } from './join-views.ts';
 import { personId, tokenScopes } from './people.ts';
+import type { PriceRenewalView } from './price-views.ts';
 import { type ProviderTrial, providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
 import { settingsSchema } from './settings.ts';
@@ -227,6 +228,9 @@ export const commandSchema = z.discriminatedUnion('type', [
   /** Fails with `conflict` while keys belong to it. */
   z.strictObject({ type: z.literal('group.remove'), id: idSchema, expectedRevision }),
   /** Removes stored answers, of one group or of all. */
+  z.strictObject({ type: z.literal('prices.check') }),
+  /** Takes what waits into the price table; `plausible`: without what falls to 0 or changes more than fivefold. */
+  z.strictObject({ type: z.literal('prices.apply'), which: z.enum(['plausible', 'all']) }),
   z.strictObject({ type: z.literal('cache.clear'), group: idSchema.optional() }),
   /**
    * Reopens cassettes of groups and keys, so that they start again with the first of several equal recordings and read
@@ -330,6 +334,9 @@ export interface CommandResults {
   'session.resume': Record<string, never>;
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
+  'prices.check': { renewal: PriceRenewalView };
+  /** `applied`: the number of prices. */
+  'prices.apply': { applied: number; renewal: PriceRenewalView };
   'cache.clear': ClearedCache;
   'cassette.rewind': Record<string, never>;
   'alias.put': Committed & { alias: AliasView };

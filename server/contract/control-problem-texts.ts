@@ -65,6 +65,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'no-grace': ({ key }) =>
     `The secret of key "${key}" is set by a reference, so it cannot work beside a new one. Rotate it without a grace period.`,
   'cassette-unusable': ({ reason }) => reason,
+  'prices-not-renewed': () => 'Public prices are not read: set "renewPrices" to "ask" or "apply" first.',
+  'prices-in-work': () => 'Prices are being read or applied right now. Try again in a moment.',
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
   'hotkey-taken': ({ keys }) => `Another program uses ${keys}, or the system keeps it for itself. Choose other keys.`,
   'sign-out-not-stored': ({ reason }) =>

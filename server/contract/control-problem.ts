@@ -51,6 +51,10 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'no-grace': { key: string };
   /** `reason`: names file and field, in English. */
   'cassette-unusable': { reason: string };
+  /** Nothing asks for public prices or rates. */
+  'prices-not-renewed': object;
+  /** Another replica is reading or applying them. */
+  'prices-in-work': object;
   'keychain-failed': { reason: string };
   /** `keys`: an Electron accelerator, such as `Control+Alt+S`. */
   'hotkey-taken': { keys: string };

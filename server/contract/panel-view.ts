@@ -5,7 +5,7 @@ import type { RequestView, UsageView } from './request-views.ts';
 import type { SessionView } from './session-views.ts';
 import type { StatusView } from './status-views.ts';
 
-export interface PanelView extends Pick<StatusView, 'baseUrl' | 'readOnly' | 'capture'> {
+export interface PanelView extends Pick<StatusView, 'baseUrl' | 'readOnly' | 'capture' | 'currency'> {
   /** The usage of the day, as in the query `usage`; null without requests. */
   today: UsageView | null;
   /** Those with a request today, except the window, most recently used first; at most `mostPanelClients`. */

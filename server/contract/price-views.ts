@@ -64,9 +64,51 @@ export interface ModelPriceView {
   unpricedRequests: number;
 }
 
+/** A price that was read from the public table and is not in force. */
+export interface PriceChange {
+  /** Its name in the price table. */
+  entry: string;
+  /** The service that bills it. */
+  preset: string;
+  /** Null: the model had no price. */
+  before: PriceAmounts | null;
+  after: PriceAmounts;
+  /** A price falls to 0, vanishes, or changes more than fivefold: it never applies by itself. */
+  isImplausible: boolean;
+}
+
+export interface PriceRenewalView {
+  mode: PriceRenewalMode;
+  /** Where the public table is. */
+  address: string;
+  /** The day of the list prices in force, such as `2026-11-20`. */
+  date: string;
+  /** When the public table was last read, in Unix milliseconds; null: not yet. */
+  checkedAt: number | null;
+  /** Why the last attempt failed, in English; null if it did not. */
+  failure: string | null;
+  waiting: PriceChange[];
+}
+
+/** `ask`: changes are shown and wait; `apply`: those that are plausible apply by themselves. */
+export const priceRenewalModes = ['off', 'ask', 'apply'] as const;
+export type PriceRenewalMode = (typeof priceRenewalModes)[number];
+
+/** How amounts of money are shown. */
+export interface CurrencyView {
+  /** ISO 4217: `EUR`. */
+  code: string;
+  /** Null: no rate is known, so dollars are shown. */
+  perDollar: number | null;
+  /** The day of a renewed rate; null for one that was set by hand. */
+  date: string | null;
+  /** Why the rate could not be renewed, in English. */
+  failure: string | null;
+}
+
 export interface PriceListView {
-  /** The day on which the built-in prices were last checked, such as `2026-11-20`. */
-  builtInDate: string;
+  /** The list prices: their day, and how they are renewed. */
+  renewal: PriceRenewalView;
   /**
    * Models with unpriced requests come first, those with the most requests at the top; then sorted by model and
    * provider.

@@ -34,6 +34,8 @@ export const settingShapes: Record<SettingPath, SettingShape> = {
   'keptResponses.bytesPerGroup': { kind: 'number', isWhole: true, min: 1, above: null, max: null, isOptional: false },
   'jobs.retentionDays': { kind: 'number', isWhole: true, min: 1, above: null, max: 1_000_000, isOptional: false },
   prices: { kind: 'structure' },
+  renewPrices: { kind: 'choice', values: ['off', 'ask', 'apply'] },
+  currency: { kind: 'structure' },
   metrics: { kind: 'choice', values: ['off', 'on'] },
   metricsToken: { kind: 'text', minLength: 0, isOptional: true },
   'telemetry.endpoint': { kind: 'text', minLength: 0, isOptional: true },

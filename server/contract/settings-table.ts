@@ -101,6 +101,8 @@ const table = {
   'keptResponses.bytesPerGroup': { preset: 'importable', level: 'advanced', window: 'records', unit: 'bytes' },
   'jobs.retentionDays': { preset: 'importable', level: 'advanced', window: 'records', unit: 'days' },
   prices: { preset: 'importable', level: 'basic', window: 'prices' },
+  renewPrices: { preset: 'importable', level: 'basic', window: 'prices' },
+  currency: { preset: 'importable', level: 'basic', window: 'prices' },
   metrics: { preset: 'managed', level: 'advanced', window: 'observability' },
   metricsToken: { preset: 'managed', level: 'advanced', window: 'observability' },
   'telemetry.endpoint': { preset: 'managed', level: 'advanced', window: 'observability' },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
 import { peopleSchema } from './people.ts';
 import { milliseconds } from './policy.ts';
-import { priceFieldNames } from './price-views.ts';
+import { priceFieldNames, priceRenewalModes } from './price-views.ts';
 import { sharedCountsSchema } from './replica-limits.ts';
 import { sessionBudgetSchema } from './session-budget.ts';
 import { dayMs, gibibyte, mebibyte } from './units.ts';
@@ -160,6 +160,30 @@ export const settingsSchema = z.strictObject({
     .default({})
     .describe(
       'Price overrides in US dollars, by model name or `provider/model`; see `server/models/prices.json` for the units.',
+    ),
+  renewPrices: z
+    .enum(priceRenewalModes)
+    .default('off')
+    .describe(
+      "Read LiteLLM's public table of prices once a day. `ask`: what it changes is shown and waits; `apply`: it applies by itself, unless a price falls to 0 or changes more than fivefold. `off`: the prices that came with this version.",
+    ),
+  currency: z
+    .strictObject({
+      code: z
+        .string()
+        .regex(/^[A-Z]{3}$/)
+        .describe('ISO 4217, such as `EUR`.'),
+      perDollar: z
+        .number()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('What a dollar costs in it. Null: the rate of the European Central Bank, read once a day.'),
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'The currency in which amounts are shown. The ledger, limits, prices and exports stay in US dollars. Null: US dollars.',
     ),
   metrics: metricsSetting.default('off').describe('Prometheus metrics at `/metrics`.'),
   metricsToken: metricsTokenSetting

@@ -2,6 +2,7 @@
 import type { TimedFaultsView } from './faults.ts';
 import type { Lock } from './lock.ts';
 import type { Person } from './people.ts';
+import type { CurrencyView } from './price-views.ts';
 import type { SharedCountsView } from './replica-limits.ts';
 import type { Settings } from './settings.ts';
 
@@ -33,6 +34,8 @@ export interface StatusView {
   /** What the configuration and team presets said of removed features when they were read, one sentence for each field. */
   removedFields: string[];
   settings: Settings;
+  /** How amounts of money are shown; null: in US dollars. */
+  currency: CurrencyView | null;
   /** Whether the demo provider is running; `settings.demo` is the setting. */
   demoIsRunning: boolean;
   /** Where secrets are stored, as text for a person; null until a secret is needed. */

@@ -35,6 +35,7 @@ import type { ControlledMachine } from './live/controlled-machine.ts';
 import type { LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
 import type { Caller } from './people/caller.ts';
+import type { PriceRenewal } from './prices/price-renewal.ts';
 import { type AnswerQuery, createAnswerQuery } from './queries/answer-query.ts';
 import { createHealthViews } from './views/view-health.ts';
 import { createViews, type EngineState } from './views/views.ts';
@@ -60,6 +61,7 @@ interface ControlPorts {
     health: HealthTracker;
     toldLimits: ToldLimits;
     prices: Pick<PriceTable, 'tokenPrice' | 'applied' | 'cost'>;
+    renewal: PriceRenewal;
     /** The price of a typical request in US dollars; null if unknown. */
     typicalPrice(target: Target): number | null;
   };
@@ -121,6 +123,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
   const clients = createConnectClients({ config, ...machine, baseUrl: () => baseUrlOf(views.status()), now: Date.now });
+  routing.renewal.onChange(() => statusChanged());
   const statusChanged = () => {
     if (hub.hasListeners) hub.emit({ type: 'config-changed', status: views.status() });
   };
@@ -128,7 +131,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
     execute: createExecute({
       ...{ ...ports, views, context, clients },
       held: {
-        ...{ ...held, captureSwitch, faults, health: routing.health },
+        ...{ ...held, captureSwitch, faults, health: routing.health, renewal: routing.renewal },
         sessions: { ledger, changed: held.sessionStopChanged },
       },
       turns: { inTurn, teamChanged: statusChanged },
@@ -263,6 +266,7 @@ function engineState(
       configReplaced: config.replaced,
       removedFields: [...config.removed, ...team.removed()],
       settings: live.used.config.settings,
+      currency: routing.renewal.currency(),
       demoIsRunning: live.demo !== null,
       ledger: ledger.health(),
       sharedCounts: limits.sharedCounts(),

@@ -49,6 +49,7 @@ import type { LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
 import type { Caller } from './people/caller.ts';
 import { type CommandFacts, type People, whereSignedIn } from './people/people.ts';
+import type { PriceRenewal } from './prices/price-renewal.ts';
 import { findUpstream } from './queries/find-upstream.ts';
 import type { Views } from './views/views.ts';
 
@@ -78,6 +79,7 @@ interface ExecutePorts {
     sessions: SessionStops;
     captureSwitch: CaptureSwitch;
     faults: FaultSwitch;
+    renewal: Pick<PriceRenewal, 'check' | 'apply' | 'view'>;
   };
   access: ControlAccess;
   machine: Pick<ControlledMachine, 'openSecrets' | 'env' | 'log'>;
@@ -97,6 +99,8 @@ type OtherType =
   | 'key.reveal'
   | 'capture.start'
   | 'capture.stop'
+  | 'prices.check'
+  | 'prices.apply'
   | 'cache.clear'
   | 'cassette.rewind'
   | 'faults.start'
@@ -175,6 +179,7 @@ export function createExecute(ports: ExecutePorts): Execute {
       held.captureSwitch.stop(captureScopeOf(scope));
       return { timed: held.captureSwitch.timed };
     },
+    ...priceCommands(held),
     'cache.clear': async ({ group }) => clearCache({ live, cache: held.cache }, group ?? null),
     'cassette.rewind': async ({ folder }) => {
       held.cassettes.rewind(folder ?? null);
@@ -191,12 +196,7 @@ export function createExecute(ports: ExecutePorts): Execute {
     'session.stop': ({ id }) => setSessionStopped(held.sessions, id, true),
     'session.resume': ({ id }) => setSessionStopped(held.sessions, id, false),
     'key.reveal': async ({ id }) => ({ secret: await revealKey({ config: ports.config, ...ports.machine }, id) }),
-    'team-preset.leave': async () => {
-      const { memory } = ports.team;
-      await turns.inTurn(() => memory.write({ applied: memory.current.applied, imported: null }));
-      turns.teamChanged();
-      return {};
-    },
+    'team-preset.leave': () => leaveTeamPreset(ports),
     'connect.apply': (command) => turns.inTurn(() => ports.clients.apply(command)),
     'connect.undo': (command) => turns.inTurn(() => ports.clients.undo(command)),
     'team.join': async (command) => {
@@ -223,6 +223,28 @@ export function createExecute(ports: ExecutePorts): Execute {
   };
   // Safe, because the types of `changers` and `others` pair each command with its result.
   return execute as Execute;
+}
+
+async function leaveTeamPreset({
+  team: { memory },
+  turns,
+}: ExecutePorts): Promise<CommandResults['team-preset.leave']> {
+  await turns.inTurn(() => memory.write({ applied: memory.current.applied, imported: null }));
+  turns.teamChanged();
+  return {};
+}
+
+function priceCommands({ renewal }: ExecutePorts['held']) {
+  return {
+    'prices.check': async () => {
+      await renewal.check();
+      return { renewal: renewal.view() };
+    },
+    'prices.apply': async ({ which }: CommandMap['prices.apply']) => {
+      const applied = await renewal.apply(which);
+      return { applied, renewal: renewal.view() };
+    },
+  };
 }
 
 function joiningOf({ live, team, access }: ExecutePorts, execute: (command: CommandInput) => Promise<unknown>) {

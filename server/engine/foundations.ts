@@ -3,6 +3,7 @@ import { createAnswerCache } from '../cache/answer-cache.ts';
 import type { Usage } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { RecentCaptures, WaitingCaptures } from '../exchange/capture/recent-captures.ts';
+import { PriceRenewal } from '../control/prices/price-renewal.ts';
 import { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { onTimerFault } from '../ground/timers.ts';
 import { followPrices } from '../models/follow-prices.ts';
@@ -14,6 +15,7 @@ import type { Target } from '../routing/snapshot.ts';
 import { openLocalStore } from '../store/local-store.ts';
 import { createAuthorities } from '../transport/authorities.ts';
 import { createTransport } from '../transport/create-transport.ts';
+import { createFetch } from '../transport/fetch.ts';
 import { createCassettes } from './cassettes.ts';
 import type { GatewayPorts } from './ports.ts';
 
@@ -49,7 +51,15 @@ export async function openFoundations({
   const cache = createAnswerCache(config);
   const cassettes = createCassettes({ config, logging, cassette });
   const health = new HealthTracker({ nowMs: () => performance.now() });
-  const prices = followPrices(config, costsNothing);
+  const renewal = new PriceRenewal({
+    store: store.renewals,
+    fetch: createFetch(transport),
+    settings,
+    log,
+  });
+  await renewal.open();
+  config.onChange(() => renewal.settingsChanged());
+  const prices = followPrices(config, costsNothing, renewal);
   const typicalPrice = ({ provider, model }: Target) =>
     model === null ? null : prices.cost(provider.id, model, typicalRequest);
   return {
@@ -64,9 +74,11 @@ export async function openFoundations({
     health,
     toldLimits: new ToldLimits(),
     prices,
+    renewal,
     typicalPrice,
     picker: new HealthPicker({ health, typicalPrice }),
     async close() {
+      renewal.close();
       await cassettes.close();
       await transport.close();
       await store.close();

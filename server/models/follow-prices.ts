@@ -1,5 +1,5 @@
 import type { Config, ProviderConfig } from '../contract/config.ts';
-import { createPriceTable, type PricedProviders, type PriceTable } from './price-table.ts';
+import { createPriceTable, type ListPrices, type PricedProviders, type PriceTable } from './price-table.ts';
 
 interface ConfigInForce {
   current: { config: Config };
@@ -9,14 +9,24 @@ interface ConfigInForce {
 /** Whether a model of this provider costs nothing because it runs on a machine of one's own. */
 type CostsNothing = (provider: ProviderConfig, model: string) => boolean;
 
+/** The list prices in force, which change when they are renewed. */
+export interface ListInForce {
+  readonly list: ListPrices;
+  onChange(listener: () => void): unknown;
+}
+
 /** The prices of the configuration in force. */
-export function followPrices(config: ConfigInForce, costsNothing: CostsNothing): PriceTable {
-  const pricesOf = ({ settings, providers }: Config) =>
-    createPriceTable(settings.prices, pricedProviders(providers, costsNothing));
-  let prices = pricesOf(config.current.config);
-  config.onChange((now) => {
-    prices = pricesOf(now.config);
-  });
+export function followPrices(config: ConfigInForce, costsNothing: CostsNothing, renewed: ListInForce): PriceTable {
+  const read = () => {
+    const { settings, providers } = config.current.config;
+    return createPriceTable(settings.prices, pricedProviders(providers, costsNothing), renewed.list);
+  };
+  let prices = read();
+  const follow = () => {
+    prices = read();
+  };
+  config.onChange(follow);
+  renewed.onChange(follow);
   return {
     cost: (...args) => prices.cost(...args),
     most: (...args) => prices.most(...args),

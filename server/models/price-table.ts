@@ -1,6 +1,7 @@
 /**
- * Calculates the cost of usage from the user's overrides, `prices.json` and `public-prices.json`, in that order. Pure; independent of the source of the
- * usage. If a price or quantity is missing, the cost is unknown (null), never 0 or partial.
+ * Calculates the cost of usage from the user's overrides, `prices.json`, the renewed prices and `public-prices.json`, in that
+ * order. Pure; independent of the source of the usage. If a price or quantity is missing, the cost is unknown (null), never 0
+ * or partial.
  */
 import type { AskedTerms, PriceTerms, PriceTier, Usage } from '../contract/ledger.ts';
 import { foldName, identify, type ModelIdentity } from '../contract/model-identity.ts';
@@ -39,43 +40,76 @@ interface TokenPrice {
   outputUsd: number | null;
 }
 
-/** The day on which the built-in prices were last checked, such as `2026-11-20`. */
-export const builtInPricesDate = publicTable.date;
+/** The day on which the shipped prices were last checked, such as `2026-11-20`. */
+export const shippedPricesDate = publicTable.date;
 
 const free: Prices = { request: 0 };
-
-/** Those that hold everywhere, under the empty name, and those of one service, each indexed when it is first asked for. */
-const builtInIndexes = new Map<string, PriceIndex>();
-
-function builtIn(preset: string): PriceIndex {
-  let index = builtInIndexes.get(preset);
-  if (!index) {
-    const all = pricesOfServices(preset === '' ? undefined : preset);
-    index = new PriceIndex(all.filter(([name]) => isOfOneService(name) === (preset !== '')));
-    builtInIndexes.set(preset, index);
-  }
-  return index;
-}
 
 const presets = new Set([...ownTable.services, ...publicTable.services].map(({ preset }) => preset));
 const isOfOneService = (name: string) => presets.has(name.slice(0, Math.max(0, name.indexOf('/'))));
 
-/** The built-in price of a model at a service, or anywhere. */
-function findBuiltIn(owners: readonly string[], model: string): Pick<AppliedPrice, 'entry' | 'amounts'> | null {
-  const named = model.slice(0, Math.max(0, model.indexOf('/')));
-  for (const preset of [...new Set([...owners, named, ''])]) {
-    const found = preset === '' || presets.has(preset) ? builtIn(preset).find(owners, model) : null;
-    if (found) return found;
-  }
-  return null;
+/** A price that was read from the public table after this version was made. */
+export interface RenewedPrice {
+  preset: string;
+  entry: string;
+  amounts: PriceAmounts;
 }
 
-/** The prices that are shipped, by name; of those of one name the first holds. */
-export function pricesOfServices(preset?: string): (readonly [name: string, amounts: Prices])[] {
-  const isAsked = (service: { preset: string }) => preset === undefined || service.preset === preset;
-  const own = ownTable.services.filter(isAsked).flatMap(({ models }) => Object.entries<Prices>(models));
-  return [...own, ...publicTable.services.filter(isAsked).flatMap(({ models }) => models.map(publicPrice))];
+/** List prices: those that are shipped, and in the place of the public ones of them what was renewed. */
+export class ListPrices {
+  readonly #renewed: readonly RenewedPrice[];
+  /** Those that hold everywhere, under the empty name, and those of one service, each indexed when it is first asked for. */
+  readonly #indexes = new Map<string, PriceIndex>();
+
+  constructor(renewed: readonly RenewedPrice[] = []) {
+    this.#renewed = renewed;
+  }
+
+  /** The price of a model at a service, or anywhere. */
+  find(owners: readonly string[], model: string): Pick<AppliedPrice, 'entry' | 'amounts'> | null {
+    const named = model.slice(0, Math.max(0, model.indexOf('/')));
+    for (const preset of [...new Set([...owners, named, ''])]) {
+      const found = preset === '' || presets.has(preset) ? this.#index(preset).find(owners, model) : null;
+      if (found) return found;
+    }
+    return null;
+  }
+
+  #index(preset: string): PriceIndex {
+    let index = this.#indexes.get(preset);
+    if (!index) {
+      const all = pricesOfServices(preset === '' ? undefined : preset, this.#renewed);
+      index = new PriceIndex(all.filter(([name]) => isOfOneService(name) === (preset !== '')));
+      this.#indexes.set(preset, index);
+    }
+    return index;
+  }
 }
+
+/** Those that are shipped. */
+export const shippedPrices = new ListPrices();
+
+/** The list prices by name; of those of one name the first holds. */
+export function pricesOfServices(
+  preset?: string,
+  renewed: readonly RenewedPrice[] = [],
+): (readonly [name: string, amounts: Prices])[] {
+  const isAsked = (service: { preset: string }) => preset === undefined || service.preset === preset;
+  return [
+    ...checkedPrices(preset),
+    ...renewed.filter(isAsked).map(({ entry, amounts }) => [entry, amounts] as const),
+    ...publicTable.services.filter(isAsked).flatMap(({ models }) => models.map(publicPrice)),
+  ];
+}
+
+/** What was looked up at the services themselves, because the public table lacks it or has it wrong. */
+export function checkedPrices(preset?: string): (readonly [name: string, amounts: Prices])[] {
+  const asked = ownTable.services.filter((service) => preset === undefined || service.preset === preset);
+  return asked.flatMap(({ models }) => Object.entries<Prices>(models));
+}
+
+/** Entries of the public table on which another source disagrees; they are not taken. */
+export const disputedPrices: ReadonlySet<string> = new Set(publicTable.disputed);
 
 /** `gpt-5 input=1.25 output=10` */
 function publicPrice(line: string): [string, Prices] {
@@ -98,6 +132,7 @@ export interface PricedProviders {
 export function createPriceTable(
   overrides: Readonly<Record<string, Prices>> = {},
   { presetOf, isLocal }: PricedProviders = {},
+  list: ListPrices = shippedPrices,
 ): PriceTable {
   const ownIndex = new PriceIndex(Object.entries(overrides));
   const ownersOf = (provider: string) => [provider, presetOf?.(provider) ?? provider];
@@ -109,7 +144,7 @@ export function createPriceTable(
     if (identify(model).suffixes.includes('free')) return { entry: model, isOwn: false, amounts: free };
     if (isLocal?.(provider, model))
       return { entry: `${provider}/${model}`, isOwn: false, isLocal: true, amounts: free };
-    const known = findBuiltIn(owners, model);
+    const known = list.find(owners, model);
     return known && { ...known, isOwn: false };
   };
   const pricesOf = remembered((provider, model) => applied(provider, model)?.amounts ?? null);
@@ -117,7 +152,7 @@ export function createPriceTable(
     const owners = ownersOf(provider);
     // A price of one's own says nothing of the model unless it does so expressly.
     const stated = ownIndex.find(owners, model)?.amounts.maxOutput ?? largestAnswer(model);
-    return stated ?? findBuiltIn(owners, model)?.amounts.maxOutput ?? null;
+    return stated ?? list.find(owners, model)?.amounts.maxOutput ?? null;
   });
   return {
     cost(provider, model, usage, terms) {

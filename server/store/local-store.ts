@@ -1,5 +1,9 @@
 /** Opens the store in the data folder: three SQLite files, owned by one process. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeFileDurably } from '../ground/files/durable-file.ts';
+import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { createSerialQueue } from '../ground/serial-queue.ts';
 import { type Database, openSqliteDatabase, type Replaced } from './sqlite/database.ts';
 import { createJobStore } from './sqlite/job-store.ts';
 import { keptResponseMigrations } from './sqlite/kept-response-rows.ts';
@@ -9,7 +13,7 @@ import { SqliteResponseStore } from './sqlite/response-store.ts';
 import { budgetMigrations } from './sqlite/schema.ts';
 import { setAsideName } from './sqlite/set-aside-rows.ts';
 import { createSweepClock } from './sqlite/sweep-clock.ts';
-import type { Store, StoreOptions } from './store.ts';
+import type { RenewalStore, Store, StoreOptions } from './store.ts';
 
 /** Does not throw if a file cannot be opened. Operations on that file fail until it can be. */
 export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store {
@@ -44,6 +48,7 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
     jobs,
     keptResponses,
     reasoning,
+    renewals: createRenewalFile(fileOf('renewed-prices.json')),
     close() {
       jobs.close();
       keptResponses.close();
@@ -53,6 +58,32 @@ export function openLocalStore({ dataDir, log, settings }: StoreOptions): Store 
       responseDatabase.close();
       database.close();
     },
+  };
+}
+
+/** In memory for tests. */
+function createRenewalFile(path: string): RenewalStore {
+  const inTurn = createSerialQueue();
+  let inMemory: string | null = null;
+  const read = async () => {
+    if (path === ':memory:') return inMemory;
+    try {
+      return await readFile(path, 'utf8');
+    } catch (error) {
+      if (systemErrorCode(error) === 'ENOENT') return null;
+      throw error;
+    }
+  };
+  return {
+    read,
+    exclusive: (work) =>
+      inTurn(async () => {
+        const text = await work(await read());
+        if (text !== null && path === ':memory:') inMemory = text;
+        else if (text !== null) await writeFileDurably(path, text);
+        return true;
+      }),
+    onChange: () => {},
   };
 }
 

@@ -17,6 +17,19 @@ export interface StoreOptions {
   settings(): Settings;
 }
 
+/** Where the document lies: a file, or a row that all replicas read. */
+export interface RenewalStore {
+  /** Null if there is none. */
+  read(): Promise<string | null>;
+  /**
+   * Calls `work` with the document, and stores what it returns unless that is null. Resolves with false, without calling it,
+   * while another replica is at it.
+   */
+  exclusive(work: (document: string | null) => Promise<string | null>): Promise<boolean>;
+  /** The document may have been changed by another replica. */
+  onChange(listener: () => void): void;
+}
+
 export interface Store {
   /** Other replicas use the store at the same time. */
   readonly isShared: boolean;
@@ -24,6 +37,8 @@ export interface Store {
   readonly jobs: JobStore;
   readonly keptResponses: ResponseStore;
   readonly reasoning: ReasoningStore;
+  /** What was read of public prices. */
+  readonly renewals: RenewalStore;
   /** Writes what is waiting and closes everything. */
   close(): MaybePromise<void>;
 }

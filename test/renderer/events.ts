@@ -32,6 +32,7 @@ export function status(revision: number): StatusView {
     baseUrl: 'http://127.0.0.1:4810/v1',
     listensAt: 'http://127.0.0.1:4810',
     givenAddress: [],
+    currency: null,
     revision,
     readOnly: false,
     settings: settingsSchema.parse({}),

@@ -11,7 +11,7 @@ async function later<T>(value: T | Promise<T>): Promise<T> {
 
 export async function openLaterStore(options: StoreOptions): Promise<Store> {
   const store = openLocalStore(options);
-  const { ledger, jobs, keptResponses, reasoning } = store;
+  const { ledger, jobs, keptResponses, reasoning, renewals } = store;
   const near = new Set<string>();
   return later({
     isShared: true,
@@ -44,6 +44,7 @@ export async function openLaterStore(options: StoreOptions): Promise<Store> {
           callIds.filter((id) => near.has(`${keyId} ${id}`)),
         ),
     }),
+    renewals,
     close: async () => later(store.close()),
   });
 }

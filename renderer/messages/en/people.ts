@@ -6,6 +6,7 @@ import { faultActions } from './faults.ts';
 import { groupActions } from './groups.ts';
 import { keyActions } from './keys.ts';
 import { aliasActions } from './models.ts';
+import { pricesActions } from './prices.ts';
 import { providerActions } from './providers.ts';
 import { sessionActions } from './sessions.ts';
 import { settingsActions } from './settings.ts';
@@ -113,6 +114,7 @@ const actions: AuditActions = {
   ...peopleActions,
   ...sessionActions,
   ...groupActions,
+  ...pricesActions,
   ...cassetteActions,
   ...aliasActions,
   ...settingsActions,

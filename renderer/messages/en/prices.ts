@@ -1,7 +1,44 @@
+import type { AuditActions } from './audit-actions.ts';
+
 export const prices = {
   title: 'Prices',
   intro: (date: string) =>
-    `Cost is calculated from these prices. Amounts are in US dollars: for tokens, per 1 million. Built-in list prices are as of ${date}.`,
+    `Cost is calculated from these prices. Amounts are in US dollars: for tokens, per 1 million. List prices are as of ${date}.`,
+  renewal: {
+    mode: 'Renew list prices',
+    modeHint: (host: string) =>
+      `Once a day, LiteLLM’s public table is read from ${host}. Your own prices stay in force, and costs already recorded do not change.`,
+    modes: { off: 'Never', ask: 'Show changes first', apply: 'Apply by itself' },
+    notRead: 'Not read yet.',
+    lastRead: (ago: string) => `Last read ${ago}.`,
+    failed: (reason: string) => `The last attempt failed, so prices are as they were: ${reason}`,
+    check: 'Check now',
+    nothing: 'Nothing to change.',
+    waiting: (count: number, number: string) =>
+      count === 1 ? '1 list price would change' : `${number} list prices would change`,
+    implausible: (count: number, number: string) =>
+      count === 1
+        ? '1 price falls to 0 or changes more than fivefold'
+        : `${number} prices fall to 0 or change more than fivefold`,
+    implausibleHint: 'That is often a mistake in the public table, so it never applies by itself.',
+    apply: 'Apply these',
+    applyAll: 'Apply these, too',
+    applied: (count: number, number: string) => (count === 1 ? '1 price applied.' : `${number} prices applied.`),
+    none: 'no price',
+    showAll: (number: string) => `Show all ${number} changes`,
+  },
+  currency: {
+    label: 'Show amounts in',
+    hint: 'For display only: prices, limits, the request log and exports stay in US dollars.',
+    dollars: 'US dollars',
+    rate: 'Exchange rate',
+    rates: { renewed: 'European Central Bank, daily', fixed: 'Fixed' },
+    perDollar: (code: string) => `${code} for one dollar`,
+    wrongRate: 'A number above 0, such as 0.92',
+    asOf: (rate: string, date: string) => `1 US dollar is ${rate} as of ${date}.`,
+    unknown: 'No rate is known yet, so amounts are in US dollars.',
+    failed: (reason: string) => `The rate could not be renewed: ${reason}`,
+  },
   search: 'Search models and providers',
   clearSearch: 'Clear search',
   show: 'Which prices are shown',
@@ -103,4 +140,9 @@ export const prices = {
     characters: 'Of text that is spoken.',
     request: 'In addition to the others. Only a 0 here: free of charge.',
   },
+};
+
+export const pricesActions: AuditActions<'prices'> = {
+  'prices.check': () => 'read the public prices',
+  'prices.apply': () => 'applied new list prices',
 };

@@ -5,6 +5,7 @@ import { faultActions } from './faults.ts';
 import { groupActions } from './groups.ts';
 import { keyActions } from './keys.ts';
 import { aliasActions } from './models.ts';
+import { pricesActions } from './prices.ts';
 import { providerActions } from './providers.ts';
 import { sessionActions } from './sessions.ts';
 import { settingsActions } from './settings.ts';
@@ -108,6 +109,7 @@ const actions: typeof english.audit.actions = {
   ...peopleActions,
   ...sessionActions,
   ...groupActions,
+  ...pricesActions,
   ...cassetteActions,
   ...aliasActions,
   ...settingsActions,

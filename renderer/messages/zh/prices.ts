@@ -2,8 +2,37 @@ import type * as english from '../en/prices.ts';
 
 export const prices: typeof english.prices = {
   title: '价格',
-  intro: (date) =>
-    `费用按这些价格计算。金额单位为美元；按 token 计价的为每 100 万 token。内置价格为 ${date}的公开标价。`,
+  intro: (date) => `费用按这些价格计算。金额单位为美元；按 token 计价的为每 100 万 token。标价截至 ${date}。`,
+  renewal: {
+    mode: '更新标价',
+    modeHint: (host) => `每天从 ${host} 读取一次 LiteLLM 的公开价格表。你自定的价格继续有效，已记录的费用不会改变。`,
+    modes: { off: '从不', ask: '先显示变化', apply: '自动应用' },
+    notRead: '尚未读取。',
+    lastRead: (ago) => `上次读取：${ago}。`,
+    failed: (reason) => `上次读取失败，价格保持不变：${reason}`,
+    check: '立即检查',
+    nothing: '没有变化。',
+    waiting: (_count, number) => `${number} 个标价有变化`,
+    implausible: (_count, number) => `${number} 个价格降为 0，或变化超过五倍`,
+    implausibleHint: '这通常是公开价格表中的错误，因此从不自动应用。',
+    apply: '应用这些价格',
+    applyAll: '也应用这些价格',
+    applied: (_count, number) => `已应用 ${number} 个价格。`,
+    none: '没有价格',
+    showAll: (number) => `显示全部 ${number} 项变化`,
+  },
+  currency: {
+    label: '金额显示为',
+    hint: '仅用于显示：价格、限额、请求记录和导出仍为美元。',
+    dollars: '美元',
+    rate: '汇率',
+    rates: { renewed: '欧洲中央银行，每日', fixed: '固定' },
+    perDollar: (code) => `1 美元折合 ${code}`,
+    wrongRate: '大于 0 的数，例如 0.92',
+    asOf: (rate, date) => `1 美元合 ${rate}（${date}）。`,
+    unknown: '尚不知道汇率，因此金额以美元显示。',
+    failed: (reason) => `无法更新汇率：${reason}`,
+  },
   search: '搜索模型和服务商',
   clearSearch: '清除搜索',
   show: '显示哪些价格',
@@ -104,4 +133,9 @@ export const prices: typeof english.prices = {
     characters: '用于朗读的文本。',
     request: '在其他价格之外收取。仅在此填 0 表示免费。',
   },
+};
+
+export const pricesActions: typeof english.pricesActions = {
+  'prices.check': () => '读取了公开价格',
+  'prices.apply': () => '应用了新的标价',
 };

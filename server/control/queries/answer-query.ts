@@ -19,9 +19,7 @@ import {
   querySchema,
 } from '../../contract/queries.ts';
 import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
-import { pricedProviders } from '../../models/follow-prices.ts';
 import type { PriceTable } from '../../models/price-table.ts';
-import { costsNothing } from '../../providers/detect-local.ts';
 import { aliasesByName, compileGroup } from '../../routing/compile-group.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
@@ -43,10 +41,11 @@ import type { LiveConfig } from '../live/live-config.ts';
 import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
 import { type Caller, checkScope } from '../people/caller.ts';
 import { isSummed, type People, whereSignedIn } from '../people/people.ts';
+import type { PriceRenewal } from '../prices/price-renewal.ts';
 import type { Views } from '../views/views.ts';
 import { findUpstream } from './find-upstream.ts';
 import { previewImport, previewTeamPreset } from './preview-import.ts';
-import { type Asker, explainWires, type ModelFacts, viewModels, viewPrices } from './view-models.ts';
+import { type Asker, explainWires, type ModelFacts, viewAllPrices, viewModels } from './view-models.ts';
 import { stopAtUsd, viewPanel } from './view-panel.ts';
 import { viewRequest, viewRequestTexts } from './view-request.ts';
 
@@ -74,6 +73,7 @@ interface QueryPorts {
     modelFacts: ModelFacts;
     toldLimits: Pick<ToldLimits, 'of'>;
     prices: Pick<PriceTable, 'applied' | 'cost'>;
+    renewal: Pick<PriceRenewal, 'view' | 'list'>;
   };
 }
 
@@ -195,13 +195,6 @@ function askerOf(ports: QueryPorts, names: { key?: string | undefined; group?: s
 function findKey(snapshot: Snapshot, id: string): CompiledKey {
   for (const key of snapshot.keys.values()) if (key.id === id) return key;
   throw new GatewayError('not_found', `There is no key "${id}", or its secret is missing.`, { param: 'key' });
-}
-
-async function viewAllPrices({ live, ledger, routing: { prices } }: QueryPorts): Promise<QueryResults['prices']> {
-  const unpriced = await ledger.listUnpriced();
-  const priced = pricedProviders(live.used.config.providers, costsNothing);
-  const { providers } = live.snapshot;
-  return viewPrices({ providers, prices, priced, unpriced });
 }
 
 function previewGroup(

@@ -5,17 +5,21 @@ import { possibleLosses } from '../../apis/translation/report-losses.ts';
 import { isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
 import type { ModelView, WireWay } from '../../contract/access-views.ts';
 import { demoProviderId } from '../../contract/config.ts';
-import type { ModelPriceView, PriceListView } from '../../contract/price-views.ts';
+import type { ModelPriceView, PriceListView, PriceRenewalView } from '../../contract/price-views.ts';
 import type { CooldownView } from '../../contract/provider-views.ts';
 import {
-  builtInPricesDate,
   createPriceTable,
+  type ListPrices,
   type PricedProviders,
   type PriceTable,
 } from '../../models/price-table.ts';
 import { contextOf } from '../../routing/context-limits.ts';
 import { anyKeyOf, usableRoutes } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
+import { pricedProviders } from '../../models/follow-prices.ts';
+import { costsNothing } from '../../providers/detect-local.ts';
+import type { LiveConfig } from '../live/live-config.ts';
+import type { PriceRenewal } from '../prices/price-renewal.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 
 export interface Asker {
@@ -58,11 +62,26 @@ interface PriceSources {
   prices: Pick<PriceTable, 'applied'>;
   priced: PricedProviders;
   unpriced: Awaited<ReturnType<LedgerQueries['listUnpriced']>>;
+  list: ListPrices;
+  renewal: PriceRenewalView;
+}
+
+interface PricePorts {
+  live: Pick<LiveConfig, 'used' | 'snapshot'>;
+  ledger: Pick<LedgerQueries, 'listUnpriced'>;
+  routing: { prices: Pick<PriceTable, 'applied'>; renewal: Pick<PriceRenewal, 'view' | 'list'> };
+}
+
+export async function viewAllPrices({ live, ledger, routing: { prices, renewal } }: PricePorts): Promise<PriceListView> {
+  const priced = pricedProviders(live.used.config.providers, costsNothing);
+  const { providers } = live.snapshot;
+  const unpriced = await ledger.listUnpriced();
+  return viewPrices({ providers, prices, priced, unpriced, list: renewal.list, renewal: renewal.view() });
 }
 
 /** The prices of models, for the screen that shows and changes them. */
-export function viewPrices({ providers, prices, priced, unpriced }: PriceSources): PriceListView {
-  const builtIn = createPriceTable({}, priced);
+export function viewPrices({ providers, prices, priced, unpriced, list, renewal }: PriceSources): PriceListView {
+  const builtIn = createPriceTable({}, priced, list);
   const views = new Map<string, ModelPriceView>();
   const add = (provider: string, model: string, requests: number) => {
     if (provider === demoProviderId || model === '' || views.has(`${provider}/${model}`)) return;
@@ -73,7 +92,7 @@ export function viewPrices({ providers, prices, priced, unpriced }: PriceSources
   };
   for (const { provider, model, requests } of unpriced) if (providers.has(provider)) add(provider, model, requests);
   for (const { id, models } of providers.values()) for (const model of models.keys()) add(id, model, 0);
-  return { builtInDate: builtInPricesDate, models: [...views.values()].sort(byNeed) };
+  return { renewal, models: [...views.values()].sort(byNeed) };
 }
 
 function byNeed(a: ModelPriceView, b: ModelPriceView): number {

@@ -34,7 +34,7 @@ const mostModels = 4;
 
 export async function viewPanel(ports: PanelPorts, { sinceMs, zone }: QueryMap['panel']): Promise<PanelView> {
   const { ledger, views } = ports;
-  const { baseUrl, readOnly, capture, team } = views.status();
+  const { baseUrl, readOnly, capture, currency, team } = views.status();
   const [days, uses, { sessions }, { requests }] = await Promise.all([
     ledger.summarizeUsage({ by: 'day', sinceMs, ...(zone !== undefined && { zone }) }),
     ledger.listClientModels(sinceMs),
@@ -49,6 +49,7 @@ export async function viewPanel(ports: PanelPorts, { sinceMs, zone }: QueryMap['
     baseUrl,
     readOnly,
     capture,
+    currency,
     // At most one, unless midnight passes meanwhile.
     today: days.at(-1) ?? null,
     clients: viewClients(uses, ports.live, findLocks(team.locks)),

@@ -124,4 +124,13 @@ export const postgresMigrations: readonly Migration[] = [
       ALTER TABLE secret_key ADD COLUMN former json;
     `,
   },
+  {
+    name: 'renewed prices',
+    sql: `
+      -- What was read of public prices and exchange rates. See renewals.ts.
+      CREATE TABLE renewed_prices (
+        only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one), document text NOT NULL, changes bigint NOT NULL
+      );
+    `,
+  },
 ];

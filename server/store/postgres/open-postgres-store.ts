@@ -8,6 +8,7 @@ import { PostgresJobStore } from './job-store.ts';
 import { openPostgresLedger } from './ledger.ts';
 import type { OpenDatabase } from './open-database.ts';
 import { PostgresReasoningStore } from './reasoning-store.ts';
+import { createRenewalRow } from './renewals.ts';
 import { PostgresResponseStore } from './response-store.ts';
 
 interface Options extends StoreOptions {
@@ -44,6 +45,7 @@ export async function openPostgresStore({ database, dataDir, log, settings, noti
     jobs,
     keptResponses,
     reasoning,
+    renewals: createRenewalRow(postgres, notices),
     async close() {
       const others = Promise.all([jobs.close(), keptResponses.close(), reasoning.close()]);
       await Promise.all([ledger.close(), settleWithin(closeMs, others)]);

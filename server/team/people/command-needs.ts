@@ -73,6 +73,8 @@ export const commandRules: Rules = {
   // Only an administrator may decide what a group may use: its managers could raise their own budget.
   'group.put': { needs: () => admin },
   'group.remove': { needs: () => admin },
+  'prices.check': { needs: () => admin },
+  'prices.apply': { needs: () => admin },
   'cache.clear': { needs: ({ group }) => needsOfScope({ group }) },
   'cassette.rewind': { needs: () => admin },
   'alias.put': { needs: needsOfAlias },

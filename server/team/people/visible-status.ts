@@ -22,9 +22,9 @@ const plainHealth: Omit<LedgerHealthView, 'ok'> = {
 export function visibleStatus(status: StatusView, visibility: Visibility): StatusView {
   const { person } = visibility;
   if (visibility.isAll) return { ...status, person };
-  const { version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning } = status;
+  const { version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning, currency } = status;
   return {
-    ...{ version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning },
+    ...{ version, instanceId, startedAt, baseUrl, revision, readOnly, demoIsRunning, currency },
     person,
     pid: 0,
     listensAt: null,

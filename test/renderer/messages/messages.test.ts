@@ -126,7 +126,7 @@ describe('formats', () => {
     expect(english.fromTo(moment, moment + 59_999)).toBe('Nov 3, 09:05');
     expect(english.fromTo(moment, moment + 3_600_000)).toBe('Nov 3, 09:05 – 10:05');
     expect(english.fromTo(moment, moment + 86_400_000)).toBe('Nov 3, 09:05 – Nov 4, 09:05');
-    const british = createFormats('en', en, regionalTag('en', ['de-DE', 'en-GB']));
+    const british = createFormats('en', en, { region: regionalTag('en', ['de-DE', 'en-GB']) });
     expect(british.dayAndClock(moment)).toBe('3 Nov, 09:05');
     expect(british.compact(3_800_000)).toBe('3.8M');
   });
@@ -137,6 +137,17 @@ describe('formats', () => {
     ['zh-CN', ['zh-TW', 'zh-SG'], 'zh-SG'],
   ] as const)('follow for %s of %s the habits of %s', (language, wanted, tag) => {
     expect(regionalTag(language, wanted)).toBe(tag);
+  });
+
+  it.each([
+    ['en', en, 0.000_01, '<€0.0001'],
+    ['en', en, 0.0042, '€0.0021'],
+    ['en', en, 12, '€6.00'],
+    ['zh-CN', zh, 12, '€6.00'],
+  ] as const)('show dollars in another currency (%s)', (language, messages, dollars, text) => {
+    const formats = createFormats(language, messages, { currency: { code: 'EUR', perDollar: 0.5 } });
+    expect(formats.dollars(dollars)).toBe(text);
+    expect(formats.exactDollars(2)).toBe(createFormats(language, messages).exactDollars(2));
   });
 
   it('speak Chinese, with K and M as everywhere', () => {

@@ -22,6 +22,9 @@ test('a cache is turned on for a group, shown and emptied', async () => {
   await run('group put tests --cache ttl=1m');
   const [stats] = (await runJson(['cache', 'stats', '--data-dir', folder])) as object[];
   expect(stats).toMatchObject({ groupId: 'tests', entries: 0, hits: 0 });
+  expect((await run('cache stats')).stdout).toContain(' $0.0000');
+  await run('settings set currency {"code":"EUR","perDollar":0.5}');
+  expect((await run('cache stats')).stdout).toContain(' 0.0000 EUR');
   expect(await run('cache clear --group tests')).toMatchObject({ code: 0, stdout: 'Removed 0 answers.\n' });
   expect(await run('cache clear --group none')).toMatchObject({ code: 1, stderr: expect.stringContaining('none') });
 });

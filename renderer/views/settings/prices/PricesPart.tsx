@@ -11,10 +11,12 @@ import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import { useCanChange } from '../../../state/rights/use-can-change.ts';
+import { Currency } from './Currency.tsx';
 import { type PricedModel, PriceForm } from './PriceForm.tsx';
 import { PriceRow } from './PriceRow.tsx';
 import classes from './Prices.module.css';
 import { filterRows, type PriceKind, type PriceRowView, priceKinds, rowsOf } from './price-list.ts';
+import { Renewal } from './Renewal.tsx';
 import { ResetPrice } from './ResetPrice.tsx';
 
 /** More rows are rendered only on request. */
@@ -25,7 +27,7 @@ export function PricesPart() {
   const { messages, formats } = useLocalization();
   const { prices: names } = messages;
   const status = useControlState((state) => state.views?.status ?? null);
-  const { answer, problem } = useQuery({ type: 'prices' }, status?.revision ?? null);
+  const { answer, problem, refetch } = useQuery({ type: 'prices' }, status?.revision ?? null);
   const [editing, setEditing] = useState<{ edited: PricedModel | null; name: string } | null>(null);
   const [resetting, setResetting] = useState<PriceRowView | null>(null);
   const canChange = useCanChange();
@@ -45,10 +47,12 @@ export function PricesPart() {
     <Section title={names.title} action={addButton}>
       <div className={classes.body}>
         <p className={classes.note}>
-          {names.intro(answer ? formats.day(Date.parse(`${answer.builtInDate}T12:00`)) : '…')}
+          {names.intro(answer ? formats.day(Date.parse(`${answer.renewal.date}T12:00`)) : '…')}
         </p>
         {problem && <CommandProblem problem={problem} />}
         {!answer && !problem && <ListSkeleton rows={4} rowHeight={44} />}
+        {answer && <Renewal renewal={answer.renewal} onChanged={refetch} />}
+        <Currency />
         {answer && (
           <PriceList
             rows={rowsOf(answer.models, status?.settings.prices ?? {})}

@@ -71,6 +71,8 @@ const usable: Record<SettingPath, readonly unknown[]> = {
   'keptResponses.retentionHours': [0.5],
   'keptResponses.bytesPerGroup': [1_000],
   'jobs.retentionDays': [365],
+  renewPrices: ['ask', 'apply'],
+  currency: [{ code: 'EUR', perDollar: 0.92 }],
   prices: [{ 'my-model': { input: 1.5, output: 6 } }],
   metrics: ['on'],
   metricsToken: ['env:SCRAPE'],
@@ -216,7 +218,7 @@ const fieldPaths: FieldPath[] = settingsParts.flatMap(fieldPathsIn);
 describe('the window', () => {
   it('has a field for every setting, or the table says why not', () => {
     const elsewhere = settingPaths.filter((path) => !fieldPaths.some((each) => each === path));
-    expect(elsewhere).toEqual(['capture.recent', 'guide', 'prices', 'people', 'joinPreset']);
+    expect(elsewhere).toEqual(['capture.recent', 'guide', 'prices', 'renewPrices', 'currency', 'people', 'joinPreset']);
   });
 
   test.each(fieldPaths)('shows %s as it is and writes it back unchanged, for every valid value', (path) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { priceFields } from '../../../../server/contract/price-views.ts';
 import { viewPrices } from '../../../../server/control/queries/view-models.ts';
-import { createPriceTable } from '../../../../server/models/price-table.ts';
+import { createPriceTable, shippedPrices } from '../../../../server/models/price-table.ts';
 import table from '../../../../server/models/prices.json' with { type: 'json' };
 import { snapshotOf } from '../../../support/providers.ts';
 
@@ -18,7 +18,23 @@ function view(unpriced: Parameters<typeof viewPrices>[0]['unpriced'] = []) {
     ],
     groups: [{ id: 'default' }],
   });
-  return viewPrices({ providers, prices: createPriceTable(own, { presetOf }), priced: { presetOf }, unpriced }).models;
+  const prices = createPriceTable(own, { presetOf });
+  const renewal = {
+    mode: 'off',
+    address: '',
+    date: '2026-11-28',
+    checkedAt: null,
+    failure: null,
+    waiting: [],
+  } as const;
+  return viewPrices({
+    providers,
+    prices,
+    priced: { presetOf },
+    unpriced,
+    list: shippedPrices,
+    renewal: { ...renewal, waiting: [] },
+  }).models;
 }
 
 describe('the prices of models', () => {

@@ -154,6 +154,8 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
     { type: 'group.put', group: { id: 'ours', limits: { requestsPerMinute: 100_000 } } },
   ],
   'group.remove': ({ group }) => [{ type: 'group.remove', id: group }],
+  'prices.check': () => [{ type: 'prices.check' }],
+  'prices.apply': () => [{ type: 'prices.apply', which: 'plausible' }],
   'cache.clear': ({ group }) => [{ type: 'cache.clear' }, { type: 'cache.clear', group }],
   'cassette.rewind': () => [{ type: 'cassette.rewind' }],
   'alias.put': ({ alias, key }) => [

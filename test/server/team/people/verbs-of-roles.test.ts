@@ -78,6 +78,7 @@ const cases: [line: string, member: Outcome, manager: Outcome, admin: Outcome][]
   ['capture off --group ours', 'refused', 'refused', 'done'],
   ['cache stats', 'done', 'done', 'done'],
   ['cache clear', 'refused', 'refused', 'done'],
+  ['prices list', 'refused', 'refused', 'done'],
   ['cassette status', 'refused', 'refused', 'done'],
   ['settings get', 'done', 'done', 'done'],
   ['settings set demo auto', 'refused', 'refused', 'done'],
