@@ -102,6 +102,8 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
     instanceId: engine.gateway.instanceId,
     longestEndMs: maxShutdownMs(options.shutdown),
   });
+  // So that `ps` and `top` tell replicas on one machine apart.
+  process.title = `sluice:${address.port}`;
   engine.logFile.log.info({ ...address, pid: process.pid, version }, 'started');
   startsToTheEnd();
   const reload = async () => {

@@ -26,6 +26,12 @@ export type Countable = Pick<
   | 'shadowOf'
 >;
 
+/**
+ * Dollars of budgets are added and compared in whole billionths, so that a budget of $0.50 lets exactly 50 requests of $0.01
+ * pass. The script in Valkey does the same (`script-parts.ts`).
+ */
+export const inNanodollars = (usd: number): number => Math.round(usd * 1e9) / 1e9;
+
 /** Failures after which the upstream may have billed something. */
 const mayHaveCost: readonly FailureClass[] = ['stream-broken', 'client-gone', 'lost'];
 

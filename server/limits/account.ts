@@ -2,6 +2,7 @@
 
 import type { Period } from '../contract/calendar.ts';
 import type { Budget } from '../contract/config.ts';
+import { inNanodollars } from '../contract/count.ts';
 import type { LimitScope } from '../contract/limits.ts';
 import { minuteMs } from '../contract/units.ts';
 import type { BudgetSum, BudgetSums } from '../store/sqlite/budget-sums.ts';
@@ -175,11 +176,11 @@ export class Account {
 }
 
 function sum(a: Amounts, b: Amounts): Amounts {
-  return { usd: a.usd + b.usd, tokens: a.tokens + b.tokens };
+  return { usd: inNanodollars(a.usd + b.usd), tokens: a.tokens + b.tokens };
 }
 
 function difference(a: Amounts, b: Amounts): Amounts {
-  return { usd: a.usd - b.usd, tokens: a.tokens - b.tokens };
+  return { usd: inNanodollars(a.usd - b.usd), tokens: a.tokens - b.tokens };
 }
 
 function minus(a: Estimate, b: Estimate): Estimate {

@@ -3,7 +3,7 @@
  * when a key or group is first used or `recall`ed.
  */
 import { setImmediate } from 'node:timers/promises';
-import { isCountedForRate, isUnpriced } from '../contract/count.ts';
+import { inNanodollars, isCountedForRate, isUnpriced } from '../contract/count.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitReached, LimitScope } from '../contract/limits.ts';
 import type { BudgetSums } from '../store/sqlite/budget-sums.ts';
@@ -200,7 +200,7 @@ export function settledBy(record: RequestRecord): Settled {
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return {
     startedAt,
-    used: { usd: costUsd ?? 0, tokens, unpriced: isUnpriced(record) ? 1 : 0 },
+    used: { usd: inNanodollars(costUsd ?? 0), tokens, unpriced: isUnpriced(record) ? 1 : 0 },
     isVoid: !isCountedForRate(record),
   };
 }

@@ -1,6 +1,8 @@
 /** Evaluates limits against an account: the usage of each, and which one blocks a request. */
+
 import type { Period } from '../contract/calendar.ts';
 import type { Budget, Limits } from '../contract/config.ts';
+import { inNanodollars } from '../contract/count.ts';
 import { type Limited, type LimitMeter, paceOf } from '../contract/limits.ts';
 import { minuteMs } from '../contract/units.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';
@@ -72,7 +74,8 @@ export function findSpent(account: Counted, { budgets }: Limits): Exceeded | nul
 }
 
 function roomOf(account: Counted, { unit, amount, per }: Budget): Room {
-  return { remaining: amount - account.spent(per).spent[unit], reserved: account.reserved.most[unit] };
+  const [spent, reserved] = [account.spent(per).spent[unit], account.reserved.most[unit]];
+  return { remaining: inNanodollars(amount - spent), reserved: inNanodollars(reserved) };
 }
 
 export function metersOf(
@@ -99,7 +102,7 @@ function budgetMeter(account: Counted, budget: Budget): LimitMeter {
     kind: 'budget',
     budget,
     amount: budget.amount,
-    used: budget.unit === 'usd' ? spent.usd + likely.usd : spent.tokens + likely.tokens,
+    used: budget.unit === 'usd' ? inNanodollars(spent.usd + likely.usd) : spent.tokens + likely.tokens,
     unpriced: budget.unit === 'usd' ? spent.unpriced : 0,
     pace: null,
     resetsAt: Number.isFinite(period.endMs) ? period.endMs : null,

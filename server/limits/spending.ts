@@ -11,6 +11,7 @@
 
 import { localCalendar, type Period } from '../contract/calendar.ts';
 import type { Budget } from '../contract/config.ts';
+import { inNanodollars } from '../contract/count.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { BudgetSum } from '../store/sqlite/budget-sums.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';
@@ -167,7 +168,7 @@ export class Spending {
 }
 
 function plus(a: Spent, b: Spent): Spent {
-  return { usd: a.usd + b.usd, tokens: a.tokens + b.tokens, unpriced: a.unpriced + b.unpriced };
+  return { usd: inNanodollars(a.usd + b.usd), tokens: a.tokens + b.tokens, unpriced: a.unpriced + b.unpriced };
 }
 
 /** The larger amount of each unit. */

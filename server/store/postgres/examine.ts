@@ -1,8 +1,11 @@
 /** The report of `sluice doctor` on the shared database. Changes nothing. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { settleWithin } from '../../ground/timers.ts';
 import { number, text } from '../rules/columns.ts';
 import { readAddress, resolveAddress } from './address.ts';
 import { postgresMigrations } from './migrations.ts';
-import { Postgres } from './postgres.ts';
+import { clientConfig, Postgres } from './postgres.ts';
 import { startProblem } from './start-problem.ts';
 
 const aboutSql = `SELECT current_setting('server_version') AS version, to_regclass('schema_migrations') IS NOT NULL AS has_tables,
@@ -28,7 +31,7 @@ export async function examineDatabase(
     const address = readAddress(url);
     const postgres = new Postgres({ url, connections: 1, failed() {} });
     try {
-      const examined = await examine(postgres);
+      const examined = await examine(postgres, url);
       return { ...examined, message: `${address.host}, database "${address.database}": ${examined.message}` };
     } catch (error) {
       throw startProblem(error, address);
@@ -40,7 +43,7 @@ export async function examineDatabase(
   }
 }
 
-async function examine(postgres: Postgres): Promise<Examined> {
+async function examine(postgres: Postgres, url: string): Promise<Examined> {
   const askedMs = performance.now();
   const { rows } = await postgres.ask(aboutSql, Date.now());
   const tookMs = performance.now() - askedMs;
@@ -52,6 +55,8 @@ async function examine(postgres: Postgres): Promise<Examined> {
     const seconds = Math.round(clockOffMs / 1_000);
     return { ok: false, message: `its clock and this machine's are ${seconds} s apart; set them by NTP` };
   }
+  const noticesProblem = await examineNotices(url);
+  if (noticesProblem !== null) return { ok: false, message: noticesProblem };
   const { state, ok } = databaseFacts.has_tables ? await examineTables(postgres) : { state: 'no tables yet', ok: true };
   const facts = [
     `PostgreSQL ${text(databaseFacts.version)}`,
@@ -61,6 +66,31 @@ async function examine(postgres: Postgres): Promise<Examined> {
     state,
   ];
   return { ok, message: facts.join(', ') };
+}
+
+const noticeWithinMs = 2_000;
+
+/**
+ * Null if a notice arrives, as replicas need to follow one another at once. A pooler that pools by transaction takes `LISTEN`
+ * and delivers nothing.
+ */
+async function examineNotices(url: string): Promise<string | null> {
+  const client = new pg.Client(clientConfig({ url }));
+  client.on('error', () => {});
+  const topic = `sluice_doctor_${randomBytes(8).toString('hex')}`;
+  try {
+    await client.connect();
+    const arrived = new Promise<boolean>((resolve) => {
+      client.on('notification', ({ channel }) => resolve(channel === topic));
+    });
+    await client.query(`LISTEN ${topic}`);
+    await client.query(`NOTIFY ${topic}`);
+    const isThere = await Promise.race([arrived, settleWithin(noticeWithinMs, arrived).then(() => false)]);
+    if (isThere) return null;
+    return 'notices (LISTEN) do not arrive, so replicas follow changes up to 5 s late: a pooler such as PgBouncer must pool by session (pool_mode = session)';
+  } finally {
+    await client.end();
+  }
 }
 
 async function examineTables(postgres: Postgres): Promise<{ state: string; ok: boolean }> {

@@ -88,8 +88,9 @@ export class WaitingBatches {
     this.#rows.push(row);
     // Frozen rows are never dropped, because they may already be written.
     while (this.#rows.length > maxWaiting) {
-      this.#rows.shift();
-      this.#droppedCount += 1;
+      // A request has a row for its beginning and one for its end, and is lost only once.
+      const lost = this.#rows.shift();
+      if (lost && isFinished(lost)) this.#droppedCount += 1;
     }
     this.#due();
   }

@@ -3,6 +3,7 @@
  * at the beginning of each budget period. SQLite answers synchronously.
  */
 
+import { inNanodollars } from '../../contract/count.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import { quarterMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
@@ -111,12 +112,16 @@ export function createUsageHistory(database: Database): LocalUsageHistory {
 
 /** Missing columns count as 0. */
 export function toSpent(row: Row | undefined): Spent {
-  return { usd: number(row?.cost_usd) ?? 0, tokens: number(row?.tokens) ?? 0, unpriced: number(row?.unpriced) ?? 0 };
+  return {
+    usd: inNanodollars(number(row?.cost_usd) ?? 0),
+    tokens: number(row?.tokens) ?? 0,
+    unpriced: number(row?.unpriced) ?? 0,
+  };
 }
 
 export function plus(...all: Spent[]): Spent {
   return all.reduce((sum, { usd, tokens, unpriced }) => ({
-    usd: sum.usd + usd,
+    usd: inNanodollars(sum.usd + usd),
     tokens: sum.tokens + tokens,
     unpriced: sum.unpriced + unpriced,
   }));

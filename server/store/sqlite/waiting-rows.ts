@@ -201,13 +201,14 @@ export class WaitingRows {
 
   #keepForLater(error: unknown): void {
     const tooMany = Math.max(0, this.#rows.length - maxPending);
-    this.#rows.splice(0, tooMany);
+    const dropped = this.#rows.splice(0, tooMany);
     this.#captures.splice(0, Math.max(0, this.#captures.length - maxPendingCaptures));
-    this.#droppedCount += tooMany;
+    // A request has a row for its beginning and one for its end, and is lost only once.
+    this.#droppedCount += dropped.filter(isFinished).length;
     const message = messageOf(error);
     if (message !== this.#lastError) {
-      const { pending, dropped } = this.health;
-      this.#options.log.warn({ error: message, pending, dropped }, 'the ledger cannot be written');
+      const { pending, dropped: lost } = this.health;
+      this.#options.log.warn({ error: message, pending, dropped: lost }, 'the ledger cannot be written');
     }
     this.#lastError = message;
     this.#arm(retryMs);

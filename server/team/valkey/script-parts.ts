@@ -124,6 +124,8 @@ local function readCounts(subject)
   end
 end
 
+local function nanodollars(usd) return math.floor(usd * 1e9 + 0.5) end
+
 local function lookAtPeriod(period, ledger)
   local read = redis.call('HMGET', period.key, 'usd', 'tokens', 'unpriced', 'known|' .. ledger)
   period.spentUsd, period.spentTokens, period.unpriced =

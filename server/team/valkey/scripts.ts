@@ -37,7 +37,7 @@ if checks == 'all' then
       lookAtPeriod(period, ledger)
       local isHard = period.usd or period.tokens
       if isHard and period.begun == 0 then verdict = 2 end
-      if verdict == 1 and period.usd and period.usd - period.spentUsd <= subject.reservedUsd then verdict = 0 end
+      if verdict == 1 and period.usd and nanodollars(period.usd - period.spentUsd) <= nanodollars(subject.reservedUsd) then verdict = 0 end
       if verdict == 1 and period.tokens and period.tokens - period.spentTokens <= subject.reservedTokens then verdict = 0 end
     end
   end

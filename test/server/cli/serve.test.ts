@@ -133,7 +133,7 @@ describe('what stands in the way', () => {
     'the system shows it by its name, not by that of a thread of Node',
     async () => {
       const { ready } = await serve(temporaryFolder());
-      expect(readFileSync(`/proc/${ready.pid}/comm`, 'utf8').trim()).toBe('sluice');
+      expect(readFileSync(`/proc/${ready.pid}/comm`, 'utf8').trim()).toBe(`sluice:${new URL(ready.baseUrl).port}`);
     },
   );
 

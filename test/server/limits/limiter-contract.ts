@@ -116,6 +116,26 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
     expect((await admits(first, [subject])).refusal?.code).toBe('token_limit_reached');
   });
 
+  test.each([
+    [0.5, 0.01, 50],
+    [1, 0.1, 10],
+    [1, 0.01, 100],
+    [0.3, 0.1, 3],
+    [0.000_000_3, 0.000_000_1, 3],
+  ])('a hard budget of $%s lets exactly as many requests of $%s pass as it pays for', async (amount, price, count) => {
+    const subject = budget(amount, 'day');
+    let passes = 0;
+    for (let index = 0; index < count + 3; index++) {
+      const limiter = limiterAt(together, index);
+      const { id, refusal } = await admits(limiter, [subject]);
+      if (refusal) continue;
+      passes++;
+      together.finish(limiter, id, { usd: price, tokens: 1 });
+      await together.settled();
+    }
+    expect(passes).toBe(count);
+  });
+
   test('a hard budget is spent by what requests cost, wherever they ran', async () => {
     const subject = budget(0.02, 'day');
     for (const limiter of [...together.limiters].slice(0, 2)) {

@@ -1,4 +1,7 @@
+import net, { type AddressInfo } from 'node:net';
+import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { examineDatabase } from '../../../../server/store/postgres/examine.ts';
 import { migratePostgres } from '../../../../server/store/postgres/migrate.ts';
 import { postgresMigrations } from '../../../../server/store/postgres/migrations.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
@@ -70,4 +73,49 @@ async function tablesOf(postgres: Postgres): Promise<string[]> {
     "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname",
   );
   return rows.map(({ relname }) => String(relname));
+}
+
+describe.runIf(hasPostgres())('a pooler', () => {
+  const server = startPostgresInSuite();
+
+  test('that delivers no notices is found by doctor, and a direct connection has none of that', async () => {
+    const url = await server.createDatabase();
+    expect(await examineDatabase(url, {})).toMatchObject({ ok: true });
+    const pooler = await startDeafRelay(url);
+    try {
+      expect(await examineDatabase(pooler.url, {})).toMatchObject({
+        ok: false,
+        message: expect.stringContaining('pool_mode = session'),
+      });
+    } finally {
+      pooler.stop();
+    }
+  });
+});
+
+/** Passes everything on but notifications, as a pooler does that pools by transaction. */
+async function startDeafRelay(url: string) {
+  const client = new pg.Client(url);
+  const socketPath = `${client.host}/.s.PGSQL.${client.port}`;
+  const relay = net.createServer((near) => {
+    const far = net.connect(socketPath);
+    let rest = Buffer.alloc(0);
+    far.on('data', (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+        const message = rest.subarray(0, rest.readUInt32BE(1) + 1);
+        rest = rest.subarray(message.length);
+        if (message[0] !== 'A'.charCodeAt(0)) near.write(message);
+      }
+    });
+    near.pipe(far);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      one.on('error', () => {}).on('close', () => other.destroy());
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  const { port } = relay.address() as AddressInfo;
+  return { url: `postgres://${client.user}@127.0.0.1:${port}/${client.database}`, stop: () => relay.close() };
 }

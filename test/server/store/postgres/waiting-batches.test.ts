@@ -123,6 +123,16 @@ test('of very many that cannot be written the oldest are dropped and counted', a
   expect(waiting.health).toMatchObject({ pending: 10_000, dropped: 3 });
 });
 
+test('a request that is dropped counts once, with its beginning and its end', async () => {
+  const { waiting } = open([away]);
+  for (let index = 0; index < 5_003; index++) {
+    const id = `r${index}`;
+    waiting.add(startedRow(id));
+    waiting.add(finishedRow(id));
+  }
+  expect(waiting.health).toMatchObject({ pending: 10_000, dropped: 3 });
+});
+
 test('a large number is written in batches of a thousand', async () => {
   const { waiting, written } = open();
   for (let index = 0; index < 2_500; index++) waiting.add(finishedRow(`r${index}`));
