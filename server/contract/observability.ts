@@ -57,6 +57,12 @@ export const telemetrySchema = z.strictObject({
     .enum(['http/protobuf', 'http/json'])
     .default('http/protobuf')
     .describe('The encoding; most collectors take both.'),
+  conventions: z
+    .enum(['current', '1.41'])
+    .default('current')
+    .describe(
+      "Which names of OpenTelemetry's conventions for generative AI: `current`, or those of 1.41, for dashboards made with an earlier version of Sluice. `1.41` goes with the next release.",
+    ),
   traces: z.boolean().default(true).describe('Send a trace of each request.'),
   metrics: z.boolean().default(true).describe('Send metrics. Jaeger and Langfuse accept traces only.'),
 });

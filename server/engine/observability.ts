@@ -5,7 +5,7 @@ import type { LiveConfig } from '../control/live/live-config.ts';
 import { createHealthViews } from '../control/views/view-health.ts';
 import { version } from '../ground/version.ts';
 import type { Admission } from '../http/admission.ts';
-import { providerName } from '../observability/gen-ai.ts';
+import { providerName, serverAt } from '../observability/gen-ai.ts';
 import { Observability, type Observed } from '../observability/observability.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
@@ -27,9 +27,9 @@ export function createObservability(
     transport,
     env,
     log,
-    providerName(id) {
+    service(id) {
       const provider = config.current.config.providers.find((each) => each.id === id);
-      return providerName(id, provider?.preset);
+      return { name: providerName(id, provider?.preset), server: serverAt(provider?.baseUrl) };
     },
   });
 }

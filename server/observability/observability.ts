@@ -11,6 +11,7 @@ import { createSerialQueue } from '../ground/serial-queue.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { EngineFigures } from './engine-figures.ts';
+import type { ServiceNames } from './gen-ai.ts';
 import type { Metrics } from './prometheus.ts';
 import type { RequestTracer } from './request-tracing.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -22,8 +23,8 @@ interface ObservabilityPorts {
   transport: Transport;
   /** For `env:NAME` references. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The conventions' name of a configured provider's service: see `gen-ai.ts`. */
-  providerName(id: string): string;
+  /** The conventions' names of a configured provider's service: see `gen-ai.ts`. */
+  service(id: string): ServiceNames;
   log: { warn(fields: object, message: string): void };
 }
 

@@ -16,14 +16,15 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { isError } from '../contract/condition.ts';
 import { countOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
-import { operationName } from './gen-ai.ts';
+import { type Conventions, operationName, type ServiceNames, serviceAttributes } from './gen-ai.ts';
 import type { RequestTracer, RequestTracing, TraceHeaders } from './request-tracing.ts';
 
 const propagator = new W3CTraceContextPropagator();
 
-export function createRequestTracer(tracer: Tracer, providerName: (id: string) => string): RequestTracer {
+export function createRequestTracer(ports: SpanPorts): RequestTracer {
+  const { tracer, service, conventions } = ports;
   return {
-    begin: (headers, startedAt) => new RequestSpans({ tracer, providerName }, headers, startedAt),
+    begin: (headers, startedAt) => new RequestSpans(ports, headers, startedAt),
     billed(record) {
       const { provider, model, usage, costUsd } = countOf(record).whole;
       if (provider === null) return;
@@ -36,7 +37,7 @@ export function createRequestTracer(tracer: Tracer, providerName: (id: string) =
       });
       span.setAttributes({
         'gen_ai.operation.name': operation,
-        'gen_ai.provider.name': providerName(provider),
+        ...serviceAttributes(service(provider)),
         ...withoutNulls({
           ...sessionAttributes(record),
           'sluice.request.id': record.id,
@@ -44,7 +45,7 @@ export function createRequestTracer(tracer: Tracer, providerName: (id: string) =
           'sluice.key': record.keyId,
           'sluice.provider': provider,
           'gen_ai.request.model': model,
-          ...billAttributes({ usage, usageCertainty, costUsd }),
+          ...billAttributes({ usage, usageCertainty, costUsd }, conventions),
         }),
       });
       span.end(record.startedAt + record.totalMs);
@@ -54,8 +55,8 @@ export function createRequestTracer(tracer: Tracer, providerName: (id: string) =
 
 interface SpanPorts {
   tracer: Tracer;
-  /** `gen_ai.provider.name` of a configured provider. */
-  providerName(id: string): string;
+  service(id: string): ServiceNames;
+  conventions: Conventions;
 }
 
 class RequestSpans implements RequestTracing {
@@ -100,9 +101,10 @@ class RequestSpans implements RequestTracing {
     span.updateName(model === null ? operation : `${operation} ${model}`);
     span.setAttributes({
       'gen_ai.operation.name': operation,
-      'gen_ai.provider.name': this.#ports.providerName(record.provider),
+      ...serviceAttributes(this.#ports.service(record.provider)),
+      ...(request.stream && { 'gen_ai.request.stream': true }),
       ...withoutNulls(sessionAttributes(request)),
-      ...attemptAttributes({ ...record, model }),
+      ...attemptAttributes({ ...record, model }, this.#ports.conventions),
     });
     if (record.failure !== null && record.failure !== 'client-gone') {
       // Omits the error's text, because providers may repeat the prompt in it.
@@ -138,12 +140,12 @@ function sessionAttributes({ session }: RequestRecord): Record<string, string | 
   return { 'session.id': id, 'gen_ai.conversation.id': id };
 }
 
-function attemptAttributes(record: AttemptRecord): Attributes {
+function attemptAttributes(record: AttemptRecord, conventions: Conventions): Attributes {
   return withoutNulls({
     'gen_ai.request.model': record.model,
     'http.response.status_code': record.status,
     'error.type': record.failure,
-    ...billAttributes(record),
+    ...billAttributes(record, conventions),
     'gen_ai.response.time_to_first_chunk': record.firstContentMs === null ? null : record.firstContentMs / 1_000,
     'sluice.provider': record.provider,
     'sluice.attempt.cause': record.cause,
@@ -151,24 +153,24 @@ function attemptAttributes(record: AttemptRecord): Attributes {
   });
 }
 
-function billAttributes({
-  usage,
-  usageCertainty,
-  costUsd,
-}: Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>) {
+function billAttributes(
+  { usage, usageCertainty, costUsd }: Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>,
+  conventions: Conventions,
+) {
   return {
-    ...usageAttributes(usage),
+    ...usageAttributes(usage, conventions),
     'sluice.usage.certainty': usage === null ? null : usageCertainty,
     'sluice.cost_usd': costUsd,
   };
 }
 
-function usageAttributes(usage: Usage | null): Record<string, number | null> {
+function usageAttributes(usage: Usage | null, conventions: Conventions): Record<string, number | null> {
+  const written = conventions === 'current' ? 'cache_write' : 'cache_creation';
   return {
     'gen_ai.usage.input_tokens': usage?.inputTokens ?? null,
     'gen_ai.usage.output_tokens': usage?.outputTokens ?? null,
     'gen_ai.usage.cache_read.input_tokens': usage?.cachedInputTokens ?? null,
-    'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWriteTokens ?? null,
+    [`gen_ai.usage.${written}.input_tokens`]: usage?.cacheWriteTokens ?? null,
     'gen_ai.usage.reasoning.output_tokens': usage?.reasoningTokens ?? null,
   };
 }

@@ -12,6 +12,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import type { TelemetrySettings } from '../contract/observability.ts';
 import { after } from '../ground/timers.ts';
 import type { Transport } from '../transport/transport.ts';
+import { type ServiceNames, schemaUrls } from './gen-ai.ts';
 import { createGenAiMetrics } from './gen-ai-metrics.ts';
 import { OtlpExporter, type OtlpTarget } from './otlp-exporter.ts';
 import { createRequestTracer } from './request-spans.ts';
@@ -32,8 +33,7 @@ interface TelemetryOptions {
   version: string;
   instanceId: string;
   transport: Transport;
-  /** `gen_ai.provider.name` of a configured provider. */
-  providerName(id: string): string;
+  service(id: string): ServiceNames;
   failed: OtlpTarget['failed'];
   /** Milliseconds between exports; for tests. */
   everyMs?: number;
@@ -45,7 +45,9 @@ const exportTimeoutMs = 30_000;
 const maxWaitMs = 2_000;
 
 export function startTelemetry(options: TelemetryOptions): Telemetry {
-  const { settings, version, providerName, everyMs } = options;
+  const { settings, version, service, everyMs } = options;
+  const { conventions } = settings;
+  const scope = { schemaUrl: schemaUrls[conventions] };
   const resource = resourceFromAttributes({
     'service.name': 'sluice',
     'service.version': version,
@@ -79,8 +81,10 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
         ],
       })
     : null;
-  const count = metrics ? createGenAiMetrics(metrics.getMeter('sluice', version), providerName) : null;
-  const tracer = settings.traces ? createRequestTracer(spans.getTracer('sluice', version), providerName) : null;
+  const count = metrics ? createGenAiMetrics(metrics.getMeter('sluice', version, scope), service, conventions) : null;
+  const tracer = settings.traces
+    ? createRequestTracer({ tracer: spans.getTracer('sluice', version, scope), service, conventions })
+    : null;
   return {
     tracer,
     finished(record) {

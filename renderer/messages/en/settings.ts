@@ -112,6 +112,10 @@ export const settings = {
       label: 'OpenTelemetry headers',
       hint: 'One “name: value” per line. Enter secrets as env:NAME or file:PATH.',
     },
+    'telemetry.conventions': {
+      label: 'OpenTelemetry names',
+      hint: 'Those of 1.41 are for dashboards made with an earlier version of Sluice, and go with the next release.',
+    },
     'telemetry.protocol': {
       label: 'OpenTelemetry protocol',
       hint: 'Protobuf is smaller; most collectors accept both.',
@@ -150,6 +154,7 @@ export const settings = {
       off: 'Off',
     },
     metrics: { on: 'Served at /metrics', off: 'Off' },
+    'telemetry.conventions': { current: 'Current', '1.41': 'Of 1.41' },
     'telemetry.protocol': { 'http/protobuf': 'Protobuf', 'http/json': 'JSON' },
   },
   switches: { on: 'On', off: 'Off' },

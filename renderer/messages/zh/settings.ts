@@ -100,6 +100,10 @@ export const settings: typeof english.settings = {
       label: 'OpenTelemetry 请求头',
       hint: '每行一个“名称: 值”。机密请填写 env:名称 或 file:路径。',
     },
+    'telemetry.conventions': {
+      label: 'OpenTelemetry 名称',
+      hint: '1.41 的名称适用于早先版本的仪表板，将在下一个版本移除。',
+    },
     'telemetry.protocol': { label: 'OpenTelemetry 协议', hint: 'Protobuf 更小；大多数收集器两者都支持。' },
     'telemetry.traces': { label: 'OpenTelemetry 追踪', hint: '每个请求一条追踪。' },
     'telemetry.metrics': { label: 'OpenTelemetry 指标', hint: 'Jaeger 和 Langfuse 只接收追踪，用于它们时请关闭。' },
@@ -130,6 +134,7 @@ export const settings: typeof english.settings = {
       off: '关闭',
     },
     metrics: { on: '在 /metrics 提供', off: '关闭' },
+    'telemetry.conventions': { current: '当前', '1.41': '1.41' },
     'telemetry.protocol': { 'http/protobuf': 'Protobuf 格式', 'http/json': 'JSON 格式' },
   },
   switches: { on: '开启', off: '关闭' },

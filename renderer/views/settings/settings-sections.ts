@@ -71,6 +71,7 @@ const fieldWords: Record<FieldPath, string> = {
   metricsToken: 'prometheus grafana scrape secret password 监控 抓取 令牌',
   'telemetry.endpoint': 'otel otlp tracing collector jaeger langfuse 遥测 追踪 收集器',
   'telemetry.headers': 'otel otlp authorization secret langfuse 遥测 认证',
+  'telemetry.conventions': 'otel otlp semconv gen_ai 遥测 约定',
   'telemetry.protocol': 'otel otlp json protobuf 遥测',
   'telemetry.traces': 'otel otlp traces spans jaeger langfuse 遥测 追踪',
   'telemetry.metrics': 'otel otlp metrics 遥测 指标',

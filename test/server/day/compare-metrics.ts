@@ -74,14 +74,14 @@ export function compareTelemetry(
   const sums = sumOf(parts);
   const latest = new Map(
     points
-      .filter(({ metric }) => metric === 'gen_ai.client.token.usage')
-      .map((point) => [JSON.stringify(Object.entries(point.attributes).toSorted()), point]),
+      .filter(({ metric }) => /^gen_ai\.client\.\w+\.operation\.(?:in|out)put_tokens$/.test(metric))
+      .map((point) => [point.metric + JSON.stringify(Object.entries(point.attributes).toSorted()), point]),
   );
   for (const [type, count] of [
     ['input', 'inputTokens'],
     ['output', 'outputTokens'],
   ] as const) {
-    const own = [...latest.values()].filter(({ attributes }) => attributes['gen_ai.token.type'] === type);
+    const own = [...latest.values()].filter(({ metric }) => metric.endsWith(`.${type}_tokens`));
     differences.expect(
       `OpenTelemetry, ${type} tokens`,
       own.reduce((sum, point) => sum + point.sum, 0),
@@ -100,7 +100,7 @@ export function compareTelemetry(
     inputTokens: 'gen_ai.usage.input_tokens',
     outputTokens: 'gen_ai.usage.output_tokens',
     cachedInputTokens: 'gen_ai.usage.cache_read.input_tokens',
-    cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
+    cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
     reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
   } as const;
   for (const [count, attribute] of Object.entries(attributes)) {

@@ -171,17 +171,33 @@ describe.each(['http/protobuf', 'http/json'])('spans over %s', (protocol) => {
       'gen_ai.provider.name': 'openai',
       'gen_ai.request.model': 'gpt-4o',
     };
+    const { port } = new URL(upstream.origin);
+    const told = { ...about, 'server.address': '127.0.0.1', 'server.port': Number(port) };
+    const pointOf = (metric: string) => collector.points.find((each) => each.metric === metric);
+    const inference = 'gen_ai.client.inference';
+    expect(pointOf(`${inference}.duration`)).toMatchObject({ unit: 's', count: 1, attributes: told });
+    expect(pointOf(`${inference}.operation.input_tokens`)).toMatchObject({
+      unit: '{token}',
+      sum: 100,
+      attributes: told,
+    });
+    expect(pointOf(`${inference}.operation.output_tokens`)).toMatchObject({ sum: 20 });
+    expect(collector.points.filter(({ metric }) => metric.startsWith('gen_ai.client.operation'))).toEqual([]);
+  });
+
+  test('keep the names of 1.41 where that is set', async () => {
+    await start({ protocol, conventions: '1.41' });
+    await (await ask()).text();
+    const spans = await collected();
     const pointOf = (metric: string, type?: string) =>
       collector.points.find(
         (each) => each.metric === metric && (type === undefined || each.attributes['gen_ai.token.type'] === type),
       );
-    expect(pointOf('gen_ai.client.operation.duration')).toMatchObject({ unit: 's', count: 1, attributes: about });
-    expect(pointOf('gen_ai.client.token.usage', 'input')).toMatchObject({
-      unit: '{token}',
-      sum: 100,
-      attributes: about,
-    });
+    expect(pointOf('gen_ai.client.operation.duration')).toMatchObject({ unit: 's', count: 1 });
+    expect(pointOf('gen_ai.client.token.usage', 'input')).toMatchObject({ unit: '{token}', sum: 100 });
     expect(pointOf('gen_ai.client.token.usage', 'output')).toMatchObject({ sum: 20 });
+    expect(collector.points.filter(({ metric }) => metric.startsWith('gen_ai.client.inference'))).toEqual([]);
+    expect(spans.find(({ kind }) => kind === 3)?.attributes).not.toHaveProperty(['gen_ai.request.stream']);
   });
 });
 
@@ -253,7 +269,9 @@ describe('telemetry', () => {
     await (await ask({}, { stream: true })).text();
     const attempt = (await collected()).find(({ kind }) => kind === 3);
     expect(attempt?.attributes['gen_ai.response.time_to_first_chunk']).toBeGreaterThan(0);
-    expect(collector.points.find(({ metric }) => metric === 'gen_ai.server.time_to_first_token')?.count).toBe(1);
+    expect(attempt?.attributes).toMatchObject({ 'gen_ai.request.stream': true, 'server.address': '127.0.0.1' });
+    const firstChunk = collector.points.find(({ metric }) => metric === 'gen_ai.client.inference.time_to_first_chunk');
+    expect(firstChunk?.count).toBe(1);
   });
 
   test('sends only the signals that are wanted, with the headers that are set', async () => {
