@@ -8,8 +8,8 @@ import {
 } from '../contract/ledger.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { RequestView } from '../contract/request-views.ts';
-import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 import { money } from './money.ts';
+import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 
 /** What a person asked, and was answered; null or undefined if that was not captured. */
 interface SaidTexts {

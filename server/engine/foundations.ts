@@ -2,8 +2,8 @@
 import { createAnswerCache } from '../cache/answer-cache.ts';
 import type { Usage } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
-import { RecentCaptures, WaitingCaptures } from '../exchange/capture/recent-captures.ts';
 import { PriceRenewal } from '../control/prices/price-renewal.ts';
+import { RecentCaptures, WaitingCaptures } from '../exchange/capture/recent-captures.ts';
 import { SessionTracker } from '../exchange/sessions/session-tracker.ts';
 import { onTimerFault } from '../ground/timers.ts';
 import { followPrices } from '../models/follow-prices.ts';

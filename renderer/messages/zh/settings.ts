@@ -134,7 +134,7 @@ export const settings: typeof english.settings = {
       off: '关闭',
     },
     metrics: { on: '在 /metrics 提供', off: '关闭' },
-    'telemetry.conventions': { current: '当前', '1.41': '1.41' },
+    'telemetry.conventions': { current: '当前', '1.41': '1.41 版' },
     'telemetry.protocol': { 'http/protobuf': 'Protobuf 格式', 'http/json': 'JSON 格式' },
   },
   switches: { on: '开启', off: '关闭' },

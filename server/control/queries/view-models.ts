@@ -7,20 +7,15 @@ import type { ModelView, WireWay } from '../../contract/access-views.ts';
 import { demoProviderId } from '../../contract/config.ts';
 import type { ModelPriceView, PriceListView, PriceRenewalView } from '../../contract/price-views.ts';
 import type { CooldownView } from '../../contract/provider-views.ts';
-import {
-  createPriceTable,
-  type ListPrices,
-  type PricedProviders,
-  type PriceTable,
-} from '../../models/price-table.ts';
+import { pricedProviders } from '../../models/follow-prices.ts';
+import { createPriceTable, type ListPrices, type PricedProviders, type PriceTable } from '../../models/price-table.ts';
+import { costsNothing } from '../../providers/detect-local.ts';
 import { contextOf } from '../../routing/context-limits.ts';
 import { anyKeyOf, usableRoutes } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
-import { pricedProviders } from '../../models/follow-prices.ts';
-import { costsNothing } from '../../providers/detect-local.ts';
+import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 import type { LiveConfig } from '../live/live-config.ts';
 import type { PriceRenewal } from '../prices/price-renewal.ts';
-import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 
 export interface Asker {
   group: CompiledGroup;
@@ -72,7 +67,11 @@ interface PricePorts {
   routing: { prices: Pick<PriceTable, 'applied'>; renewal: Pick<PriceRenewal, 'view' | 'list'> };
 }
 
-export async function viewAllPrices({ live, ledger, routing: { prices, renewal } }: PricePorts): Promise<PriceListView> {
+export async function viewAllPrices({
+  live,
+  ledger,
+  routing: { prices, renewal },
+}: PricePorts): Promise<PriceListView> {
   const priced = pricedProviders(live.used.config.providers, costsNothing);
   const { providers } = live.snapshot;
   const unpriced = await ledger.listUnpriced();
