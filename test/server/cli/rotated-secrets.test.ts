@@ -5,6 +5,7 @@ import { Redis } from 'iovalkey';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
+import { readyOf } from '../../support/program.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { hasValkey, startValkey } from '../../support/valkey.ts';
@@ -16,6 +17,7 @@ import {
   type Ready,
   runVerb,
   serve,
+  spawnCli,
   temporaryFolder,
 } from './run-cli.ts';
 
@@ -79,6 +81,14 @@ describe.runIf(hasPostgres())('the password of the database', () => {
       await answersAre(3, folder);
       await eventually(async () => (await healthOf(serving.ready)).ledger === 'ok');
       await serving.end();
+
+      hold('too-early');
+      const starting = spawnCli(['serve', '--json', '--port', '0', '--store', store, '--data-dir', temporaryFolder()]);
+      await eventually(() => /refuses the user "gateway".* waits for it/.test(starting.output.stderr));
+      hold('second');
+      expect((await readyOf(starting)).event).toBe('ready');
+      starting.child.kill('SIGTERM');
+      await starting.ended;
     }
   });
 });
