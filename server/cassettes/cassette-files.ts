@@ -8,6 +8,7 @@ import { readRegularFile } from '../ground/files/regular-file.ts';
 import { type CassetteSettings, cassetteSettingsSchema, defaultCassetteSettings } from './cassette-settings.ts';
 import { exchangeSchema, type RecordedExchange } from './format.ts';
 import { formatExchange } from './layout.ts';
+import { isTestFolder, numberOf } from './recording-name.ts';
 
 export const settingsName = 'cassette.json';
 
@@ -16,17 +17,41 @@ export class CassetteError extends Error {
   override readonly name = 'CassetteError';
 }
 
-/** The names of the recordings, in order. Rejects with a CassetteError. */
-export async function listRecordings(folder: string): Promise<string[]> {
-  let names: string[];
-  try {
-    names = await readdir(folder);
-  } catch (error) {
-    const reason = systemErrorCode(error) === 'ENOENT' ? 'there is no such folder' : describeFileProblem(error);
-    throw new CassetteError(`The cassette ${folder} cannot be read: ${reason}.`);
-  }
+/**
+ * The names of the recordings, in order. Rejects with a CassetteError.
+ *
+ * @param onlyNumbered leaves out files that are not named like recordings
+ */
+export async function listRecordings(folder: string, onlyNumbered = false): Promise<string[]> {
+  const names = await readdir(folder).catch((error: unknown) => unreadable(folder, error));
   const byNumber = new Intl.Collator('en', { numeric: true });
-  return names.filter((name) => name.endsWith('.json') && name !== settingsName).sort(byNumber.compare);
+  return names
+    .filter((name) => name.endsWith('.json') && name !== settingsName && (!onlyNumbered || numberOf(name) > 0))
+    .sort(byNumber.compare);
+}
+
+function unreadable(folder: string, error: unknown): never {
+  const reason = systemErrorCode(error) === 'ENOENT' ? 'there is no such folder' : describeFileProblem(error);
+  throw new CassetteError(`The cassette ${folder} cannot be read: ${reason}.`);
+}
+
+/** The folders of tests in a cassette, by name. One with settings of its own is another cassette. Rejects as `listRecordings` does. */
+export async function listTests(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => unreadable(folder, error));
+  const names = entries.filter((entry) => entry.isDirectory() && isTestFolder(entry.name)).map(({ name }) => name);
+  const isPart = await Promise.all(names.map(async (name) => !(await isFile(join(folder, name, settingsName)))));
+  return names.filter((_, index) => isPart[index]).sort();
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() ?? false;
+}
+
+/** Its parent is there. Rejects with the system's error. */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'EEXIST') throw error;
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { CassetteChoice, CassetteView } from '../contract/cassette.ts';
 import { CassetteError } from './cassette-files.ts';
-import { allOf, OpenCassette } from './deck.ts';
+import { allOf } from './cassette-part.ts';
+import { OpenCassette } from './deck.ts';
 
 /**
  * The cassettes of a gateway's groups and keys. Each is opened on first use and shared by all groups and keys that name

@@ -1,29 +1,14 @@
-/** Records the exchanges of a gateway in a cassette, or answers its requests from the recordings. */
+/** A cassette in use: its recordings, and those of each test that names itself, which are kept apart from all others. */
+import { join } from 'node:path';
 import type { CassetteMode } from '../contract/cassette.ts';
+import { testHeader } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { Pace, StoredAnswer } from '../exchange/answer/stored-answer.ts';
+import type { Pace } from '../exchange/answer/stored-answer.ts';
 import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette/cassette-deck.ts';
-import { Redactor } from '../exchange/redact/redactor.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
-import { AnswerMemory } from './answer-memory.ts';
-import { comparedBody } from './canonical.ts';
-import {
-  listRecordings,
-  prepareFolder,
-  readCassetteSettings,
-  readRecording,
-  writeRecording,
-} from './cassette-files.ts';
-import { firstDifference } from './difference.ts';
-import { exactHash, exactHashOf } from './exact-request.ts';
-import type { RecordedExchange, RecordedRequest } from './format.ts';
+import { listTests, prepareFolder, readCassetteSettings } from './cassette-files.ts';
+import { allOf, CassettePart, type PartSummary } from './cassette-part.ts';
 import { Matching } from './matching.ts';
-import { modelOf } from './model-of.ts';
-import { ExchangeRecording, maxRecordedBytes } from './recording.ts';
-import { type Entry, RecordingIndex } from './recording-index.ts';
-import { fileNameOf, numberOf } from './recording-name.ts';
-import { describeRequest } from './request-part.ts';
-import { unpackAnswer } from './response-part.ts';
+import { folderOfTest } from './recording-name.ts';
 
 interface DeckOptions {
   folder: string;
@@ -36,190 +21,97 @@ interface DeckOptions {
   writing?: Set<Promise<void>>;
 }
 
-export interface CassetteSummary {
-  hits: number;
-  misses: number;
-  recorded: number;
-  /** Requests that Sluice refused, or whose answer is too large. */
-  unrecorded: number;
-  /** Recordings that could not be written. */
-  failed: number;
-  /** The files of recordings that no request has used. */
-  unused: string[];
-}
+export type CassetteSummary = PartSummary;
+
+/** Clients name them, so that a client could fill memory and disk with them. */
+const mostTests = 5_000;
 
 export class OpenCassette implements CassetteDeck {
   readonly replaysOnly: boolean;
-  /** Models of the recorded requests. */
-  readonly models: ReadonlySet<string>;
-  readonly #options: DeckOptions;
+  readonly #options: Required<DeckOptions>;
   readonly #matching: Matching;
-  readonly #index: RecordingIndex;
-  readonly #answers: AnswerMemory;
-  readonly #writing: Set<Promise<void>>;
-  readonly #counts = { hits: 0, misses: 0, recorded: 0, unrecorded: 0, failed: 0 };
-  #lastNumber: number;
-  #writeProblem: string | null = null;
+  readonly #root: CassettePart;
+  /** By the name of the test's folder. */
+  readonly #tests: Map<string, CassettePart>;
 
-  private constructor(options: DeckOptions, matching: Matching, { index, answers, models, lastNumber }: ReadCassette) {
+  private constructor(
+    options: Required<DeckOptions>,
+    matching: Matching,
+    { root, tests }: { root: CassettePart; tests: Map<string, CassettePart> },
+  ) {
     this.#options = options;
-    this.#writing = options.writing ?? new Set();
     this.#matching = matching;
-    this.#index = index;
-    this.#answers = answers;
-    this.models = models;
-    this.#lastNumber = lastNumber;
+    this.#root = root;
+    this.#tests = tests;
     this.replaysOnly = options.mode === 'replay';
   }
 
   /** Reads all recordings. Rejects with a CassetteError that names the unusable file and field. */
-  static async open(options: DeckOptions): Promise<OpenCassette> {
+  static async open(given: DeckOptions): Promise<OpenCassette> {
+    const options = { writing: new Set<Promise<void>>(), ...given };
     const { folder, mode } = options;
     if (mode !== 'replay') await prepareFolder(folder);
     const matching = new Matching(await readCassetteSettings(folder));
-    return new OpenCassette(options, matching, await readCassette(folder, matching));
+    const names = await listTests(folder);
+    const root = await CassettePart.open({ ...options, matching, isOfTest: false });
+    const tests = new Map<string, CassettePart>();
+    for (const name of names) {
+      const part = { ...options, folder: join(folder, name), matching, isOfTest: true };
+      tests.set(name, await CassettePart.open(part));
+    }
+    return new OpenCassette(options, matching, { root, tests });
   }
 
+  /** Files of tests with the folder in front. */
   get summary(): CassetteSummary {
-    return { ...this.#counts, unused: this.#index.untaken };
+    const summary = this.#root.summary;
+    for (const [test, part] of this.#tests) {
+      const { unused, missed, ...counts } = part.summary;
+      for (const name of Object.keys(counts) as (keyof typeof counts)[]) summary[name] += counts[name];
+      summary.unused.push(...unused.map((file) => `${test}/${file}`));
+      summary.missed.push(
+        ...missed.map((miss) => ({ ...miss, test, nearest: miss.nearest && `${test}/${miss.nearest}` })),
+      );
+    }
+    return summary;
   }
 
   /** The number of recordings when it was opened. */
   get recordings(): number {
-    return this.#index.size;
+    return this.#parts.reduce((sum, { recordings }) => sum + recordings, 0);
+  }
+
+  /** Models of the recorded requests. */
+  get models(): ReadonlySet<string> {
+    return new Set(this.#parts.flatMap(({ models }) => [...models]));
   }
 
   /** Why the latest recording could not be written; null if it could, or there was none. */
   get problem(): string | null {
-    return this.#writeProblem;
+    return this.#parts.map(({ problem }) => problem).find((problem) => problem !== null) ?? null;
   }
 
   async take(incoming: CassetteRequest): Promise<TakeResult> {
-    const startMs = performance.now();
-    const { mode } = this.#options;
-    const exact =
-      mode === 'record' ? null : this.#index.keysOfExact(exactHash(incoming.method, incoming.url, incoming.body));
-    const equal = exact && this.#index.takeOrRepeat(exact);
-    if (equal) return this.#replay(equal);
-    const redactor = new Redactor(incoming.secrets, this.#matching.redactions);
-    const request = await describeRequest(incoming, redactor);
-    const keys = this.#matching.keysOf(request);
-    const recordedEntry = mode === 'record' ? null : this.#index.takeOrRepeat(keys);
-    if (recordedEntry) return this.#replay(recordedEntry);
-    if (mode === 'replay') throw await this.#miss(request);
-    const entry = (mode === 'record' ? this.#index.takeNext(keys) : null) ?? this.#newEntry(incoming, request);
-    const ended = (exchange: Promise<RecordedExchange> | 'unanswered' | 'too-large') =>
-      this.#ended(entry.name, exchange);
-    return { kind: 'recorded', recording: new ExchangeRecording({ incoming, request, redactor, startMs, ended }) };
+    const test = incoming.headers[testHeader];
+    return (typeof test === 'string' && test !== '' ? this.#ofTest(folderOfTest(test)) : this.#root).take(incoming);
   }
 
   async close(): Promise<void> {
-    await allOf(this.#writing);
+    await allOf(this.#options.writing);
   }
 
-  async #replay({ name }: Entry): Promise<TakeResult> {
-    const answer = this.#answers.get(name) ?? (await this.#readAnswer(name));
-    this.#counts.hits++;
-    return { kind: 'replayed', answer, pace: this.#options.pace };
+  get #parts(): CassettePart[] {
+    return [this.#root, ...this.#tests.values()];
   }
 
-  async #readAnswer(name: string): Promise<StoredAnswer> {
-    const { response } = await readRecording(this.#options.folder, name).catch((error: unknown) => {
-      throw new GatewayError('cassette_unusable', error instanceof Error ? error.message : String(error));
-    });
-    return unpackAnswer(response);
+  #ofTest(name: string): CassettePart {
+    const known = this.#tests.get(name);
+    if (known) return known;
+    if (this.#tests.size >= mostTests)
+      throw new GatewayError('cassette_unusable', `${this.#options.folder} has more than ${mostTests} tests.`);
+    const folder = join(this.#options.folder, name);
+    const part = CassettePart.empty({ ...this.#options, folder, matching: this.#matching, isOfTest: true });
+    this.#tests.set(name, part);
+    return part;
   }
-
-  /** The new recording is not replayed in this run; otherwise timing would decide the order of equal requests. */
-  #newEntry(incoming: CassetteRequest, request: RecordedRequest): Pick<Entry, 'name'> {
-    const hash = this.#matching.keysOf(request).loose;
-    return { name: fileNameOf({ number: ++this.#lastNumber, label: incoming.label, hash }) };
-  }
-
-  #ended(name: string, exchange: Promise<RecordedExchange> | 'unanswered' | 'too-large'): void {
-    if (typeof exchange === 'string') {
-      this.#counts.unrecorded++;
-      if (exchange === 'too-large') {
-        this.#options.problem(`An answer of more than ${maxRecordedBytes / 2 ** 20} MiB was not recorded.`);
-      }
-      return;
-    }
-    const writing = this.#write(name, exchange).finally(() => this.#writing.delete(writing));
-    this.#writing.add(writing);
-  }
-
-  async #write(name: string, exchange: Promise<RecordedExchange>): Promise<void> {
-    const { folder, problem } = this.#options;
-    try {
-      await writeRecording(folder, name, await exchange);
-      this.#counts.recorded++;
-      this.#writeProblem = null;
-    } catch (error) {
-      this.#counts.failed++;
-      const isFirst = this.#writeProblem === null;
-      this.#writeProblem = `The recording ${name} could not be written to ${folder}: ${describeFileProblem(error)}.`;
-      if (isFirst) problem(this.#writeProblem);
-    }
-  }
-
-  async #miss(request: RecordedRequest): Promise<GatewayError> {
-    this.#counts.misses++;
-    const { folder } = this.#options;
-    const nearest = this.#index.nearest(this.#matching.partsOf(request));
-    const comparison = nearest ? await this.#compare(nearest.name, request) : 'The cassette has no similar request.';
-    const message = `No recording in ${folder} answers this ${request.method} ${request.path}. ${comparison}`;
-    return new GatewayError('replay_miss', message, { headers: { 'x-sluice-replay': 'miss' } });
-  }
-
-  async #compare(name: string, requested: RecordedRequest): Promise<string> {
-    const recording = await readRecording(this.#options.folder, name).catch(() => null);
-    if (recording === null) return `The nearest one, ${name}, cannot be read any more.`;
-    const { request } = recording;
-    if (request.method !== requested.method || request.path !== requested.path) {
-      return `The nearest one, ${name}, is of ${request.method} ${request.path}.`;
-    }
-    const rules = this.#matching.loose;
-    const difference = firstDifference(comparedBody(request), comparedBody(requested), rules);
-    if (!difference) return `The nearest one is ${name}.`;
-    const { field, recorded, requested: now } = difference;
-    return `The nearest one, ${name}, differs first in ${field}: recorded ${recorded}, asked ${now}.`;
-  }
-}
-
-/** Resolves when the set is empty, including entries added meanwhile. */
-export async function allOf(writing: ReadonlySet<Promise<void>>): Promise<void> {
-  while (writing.size > 0) await Promise.all(writing);
-}
-
-interface ReadCassette {
-  index: RecordingIndex;
-  answers: AnswerMemory;
-  models: Set<string>;
-  lastNumber: number;
-}
-
-/** The number of files read in parallel. */
-const filesAtOnce = 16;
-
-async function readCassette(folder: string, matching: Matching): Promise<ReadCassette> {
-  const names = await listRecordings(folder);
-  const entries = new Array<Entry>(names.length);
-  const answers = new AnswerMemory();
-  const models = new Set<string>();
-  let next = 0;
-  const readOn = async () => {
-    for (let at = next++; at < names.length; at = next++) {
-      const name = names[at] ?? '';
-      const { request, response } = await readRecording(folder, name);
-      answers.add(name, unpackAnswer(response));
-      const matchParts = { exact: exactHashOf(request), parts: matching.partsOf(request) };
-      entries[at] = { name, ...matching.keysOf(request), ...matchParts, isTaken: false };
-      const model = modelOf(request);
-      if (model !== null) models.add(model);
-    }
-  };
-  await Promise.all(Array.from({ length: filesAtOnce }, readOn));
-  const index = new RecordingIndex();
-  for (const entry of entries) index.add(entry);
-  return { index, answers, models, lastNumber: names.reduce((most, name) => Math.max(most, numberOf(name)), 0) };
 }

@@ -51,21 +51,25 @@ export class RecordingIndex {
     return this.takeNext(keys) ?? this.#strict.get(keys.strict)?.last ?? this.#loose.get(keys.loose)?.last ?? null;
   }
 
-  /** The recording that shares the most parts with the request; null if none shares any. */
-  nearest(parts: Uint32Array): Entry | null {
+  /** The recordings that share the most parts with the request; none if no recording shares any. */
+  nearest(parts: Uint32Array): Entry[] {
     const wantedParts = new Set(parts);
-    let nearest: Entry | null = null;
-    let mostShared = 0;
+    let nearest: Entry[] = [];
+    let mostShared = 1;
     for (const entry of this.#entries) {
       let sharedParts = 0;
       for (const part of entry.parts) if (wantedParts.has(part)) sharedParts++;
-      if (sharedParts <= mostShared) continue;
-      nearest = entry;
+      if (sharedParts < mostShared) continue;
+      if (sharedParts > mostShared) nearest = [];
+      if (nearest.length < mostNearest) nearest.push(entry);
       mostShared = sharedParts;
     }
     return nearest;
   }
 }
+
+/** Each is read. */
+const mostNearest = 100;
 
 /** Recordings of equal requests. */
 class Chain {

@@ -1,4 +1,5 @@
-/** The names of recordings, such as `0001-chat-completions-3f2a9c.json`. They sort in the order of the requests. */
+/** The names of recordings, such as `0001-chat-completions-3f2a9c.json`, which sort in the order of the requests; and of tests' folders. */
+import { createHash } from 'node:crypto';
 
 interface NameParts {
   number: number;
@@ -24,4 +25,24 @@ export function fileNameOf({ number, label, hash }: NameParts): string {
 export function numberOf(name: string): number {
   const digits = /^\d{1,9}(?=-)/.exec(name)?.[0];
   return digits === undefined ? 0 : Number(digits);
+}
+
+const longestFolder = 80;
+/** Names of devices, which Windows takes for no folder. */
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** Another one for each name of a test, on every file system. `test_weather[rain]` becomes `test_weather-rain-4f2a91`. */
+export function folderOfTest(name: string): string {
+  const plain = name
+    .slice(0, longestFolder)
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^-|-$/g, '');
+  if (plain === name && !reserved.test(name)) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 6);
+  return plain === '' ? hash : `${plain}-${hash}`;
+}
+
+export function isTestFolder(name: string): boolean {
+  return /^[a-z0-9_-]{1,100}$/.test(name);
 }

@@ -21,6 +21,8 @@ interface CassetteFlags extends RunChoices {
   cassette: string;
   pace: number;
   newOnly?: boolean;
+  json?: boolean;
+  failOnUnused?: boolean;
   config?: string;
   dataDir?: string;
 }
@@ -30,11 +32,15 @@ The program gets the variables of "sluice run", and a gateway of its own with th
 again replaces its recording; --new-only replays what is there, and asks providers for the rest alone. Secrets are removed from the
 files. Requests are not added to the ledger.
 
+A test that sends its name in the header x-sluice-test has recordings of its own. Only one "record" at a time uses a cassette.
+
 The exit code is the program's, or 1 if a recording could not be written.`;
 
 const replayHelp = `
 The program gets the variables of "sluice run", and a gateway of its own that answers from the cassette alone: it needs no
 network, no provider and no data folder. A request without a recording gets an error that names the nearest one.
+
+A test that sends its name in the header x-sluice-test is answered from its own recordings alone.
 
 The exit code is the program's, or 1 if a request had no recording.`;
 
@@ -46,6 +52,7 @@ export const cassetteExamples: Examples = {
   replay: [
     'sluice replay --cassette cassettes -- npm test',
     'sluice replay --cassette cassettes --pace recorded -- python chat.py',
+    'sluice replay --cassette cassettes --fail-on-unused --json -- pytest -n 4',
   ],
 };
 
@@ -64,11 +71,9 @@ export function addCassetteVerbs(program: Command, terminal: Terminal): void {
     const flags = record.opts<CassetteFlags>();
     await run(flags.newOnly ? 'replay-or-record' : 'record', record, terminal);
   });
-  const replay = cassetteVerb(
-    program,
-    'replay',
-    'start a program whose requests are answered from a cassette',
-  ).addHelpText('after', notes(replayHelp));
+  const replay = cassetteVerb(program, 'replay', 'start a program whose requests are answered from a cassette')
+    .option('--fail-on-unused', 'end with 1 if a recording was not asked for')
+    .addHelpText('after', notes(replayHelp));
   replay.action(() => run('replay', replay, terminal));
 }
 
@@ -79,6 +84,7 @@ function cassetteVerb(program: Command, name: string, description: string): Comm
     .description(description)
     .requiredOption('--cassette <folder>', 'the folder of the recordings')
     .addOption(paceOption())
+    .option('--json', 'print the summary as JSON, as the last line of the standard output')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .passThroughOptions();
 }
@@ -101,9 +107,9 @@ export function paceOption(): Option {
 }
 
 async function run(mode: CassetteMode, verb: Command, terminal: Terminal): Promise<void> {
-  const { cassette, pace, config, dataDir, ...choices } = verb.opts<CassetteFlags>();
+  const { cassette, pace, config, dataDir, json, failOnUnused, ...choices } = verb.opts<CassetteFlags>();
   const { runWithCassette } = await import('./run-with-cassette.ts');
-  const options = { mode, folder: cassette, pace, configFile: config, dataDir };
+  const options = { mode, folder: cassette, pace, configFile: config, dataDir, isJson: json, failOnUnused };
   process.exitCode = await runWithCassette(verb.args, choices, { ...options, terminal });
 }
 

@@ -5,11 +5,14 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { prepareFolder } from '../cassettes/cassette-files.ts';
 import { type CassetteSummary, OpenCassette } from '../cassettes/deck.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { ConfigInput } from '../contract/config.ts';
 import { counted } from '../contract/counted.ts';
 import { configVersion } from '../contract/removed-features.ts';
+import { acquireFallbackLock } from '../data-folder/fallback-lock.ts';
+import { findInstance, type InstanceLock } from '../data-folder/instance-lock.ts';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
 import { openListening } from './open-control.ts';
@@ -27,10 +30,37 @@ interface CassetteRun {
   dataDir: string | undefined;
   terminal: Terminal;
   around?: AroundRun;
+  /** Whether the summary is printed as JSON, to the standard output. */
+  isJson?: boolean | undefined;
+  failOnUnused?: boolean | undefined;
 }
 
 /** Resolves with the program's exit code. */
 export async function runWithCassette(line: readonly string[], choices: RunChoices, run: CassetteRun): Promise<number> {
+  const { mode, folder } = run;
+  const lock = mode === 'replay' ? null : await claimForRecording(folder);
+  try {
+    return await runClaimed(line, choices, { ...run, lock });
+  } finally {
+    await lock?.release();
+  }
+}
+
+/** Two processes would give the same number to different recordings. Null if it cannot be claimed on this machine. */
+async function claimForRecording(folder: string): Promise<InstanceLock | null> {
+  await prepareFolder(folder);
+  const lock = await acquireFallbackLock(folder);
+  if (lock === null || !('holder' in lock)) return lock;
+  throw new CliError(
+    `Another "sluice record" is writing to ${folder} (process ${lock.holder.pid}). Wait for its end, or give this one a folder of its own.`,
+  );
+}
+
+async function runClaimed(
+  line: readonly string[],
+  choices: RunChoices,
+  run: CassetteRun & { lock: InstanceLock | null },
+): Promise<number> {
   const { mode, folder, pace, terminal, around } = run;
   const output = createOutput(terminal, false);
   const cassette = await OpenCassette.open({ folder, mode, pace, problem: output.note });
@@ -50,13 +80,21 @@ export async function runWithCassette(line: readonly string[], choices: RunChoic
     });
     let code: number;
     try {
+      const instance = run.lock && (await findInstance(temporary));
+      if (instance?.host && instance.port) {
+        const { host, port, instanceId } = instance;
+        await run.lock?.update({ host, port, instanceId });
+      }
       code = await runProgram(line, choices, { control, output, env: terminal.env, dataDir: temporary, around });
     } finally {
       await control.close();
     }
     const { summary } = cassette;
-    output.note(describeSummary(summary, mode, folder));
-    return code === exitCodes.ok && summary.misses + summary.failed > 0 ? exitCodes.failure : code;
+    // On a line of its own, whatever the program has printed.
+    if (run.isJson) terminal.stdout.write(`\n${JSON.stringify({ cassette: folder, mode, ...summary })}\n`);
+    else output.note(describeSummary(summary, mode, folder));
+    const faults = summary.misses + summary.failed + (run.failOnUnused ? summary.unused.length : 0);
+    return code === exitCodes.ok && faults > 0 ? exitCodes.failure : code;
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

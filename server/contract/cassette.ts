@@ -1,6 +1,9 @@
 /** How a group or key uses a cassette: a folder of recorded exchanges. */
 import { z } from 'zod';
 
+/** Names the test that a request belongs to: its recordings are kept apart from those of others. */
+export const testHeader = 'x-sluice-test';
+
 /**
  * `record`: providers answer, and recordings of equal requests are replaced. `replay`: recordings answer, and providers
  * are never asked. `replay-or-record`: recordings answer if they exist; all other answers are added.

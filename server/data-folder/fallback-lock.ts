@@ -1,6 +1,6 @@
 /**
- * The lock of an unwritable data folder: the usual lock file in a private temporary folder named after the data
- * folder's real path. It keeps other instances of the same user away, unless they have another temporary folder (in
+ * The lock of an unwritable data folder, or of a cassette, which is under version control: the usual lock file in a private
+ * temporary folder named after the folder's real path. It keeps other instances of the same user away, unless they have another temporary folder (in
  * another container, or a service with PrivateTmp).
  */
 import { hash } from 'node:crypto';

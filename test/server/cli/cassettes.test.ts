@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { endProgramsAfterEach, runCli, runVerb, serve, temporaryFolder } from './run-cli.ts';
+import { endProgramsAfterEach, runCli, runVerb, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();
 
@@ -85,11 +85,78 @@ test('what is recorded again replaces its recording, under the same name', async
   await runWith(['record', '--cassette', cassette], 'Hello', 'Bye');
   const names = filesIn(cassette);
   const contents = () => filesIn(cassette).map((name) => readFileSync(join(cassette, name), 'utf8'));
+  // As if a model had answered otherwise, then.
+  const [, bye = ''] = names;
+  writeFileSync(
+    join(cassette, bye),
+    readFileSync(join(cassette, bye), 'utf8').replace('"status": 200', '"status": 201'),
+  );
   const before = contents();
   await runWith(['record', '--cassette', cassette], 'Bye');
   expect(filesIn(cassette)).toEqual(names);
   const after = contents();
   expect([after[0] === before[0], after[1] === before[1]]).toEqual([true, false]);
+});
+
+/** Starts a process for each test, at the same time. Each asks the same questions in the name of its test. */
+const runsTests = `
+  const { spawn } = await import('node:child_process');
+  const tests = process.argv.slice(1);
+  const ask = ${JSON.stringify(`
+    for (const content of ['Hello', 'Bye', 'Hello']) {
+      const response = await fetch(process.env.OPENAI_BASE_URL + '/chat/completions', {
+        method: 'POST',
+        headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY, 'content-type': 'application/json', 'x-sluice-test': process.argv[1] },
+        body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content }] }),
+      });
+      if (!response.ok) process.exitCode = 1;
+    }
+  `)};
+  const codes = await Promise.all(tests.map((test) => new Promise((resolve) =>
+    spawn(process.execPath, ['--input-type=module', '-e', ask, test], { stdio: 'inherit' }).on('exit', resolve))));
+  process.exitCode = Math.max(...codes);
+`;
+
+test('tests in processes of their own, at the same time, have recordings of their own', async () => {
+  const cassette = temporaryFolder();
+  const tests = ['test_a', 'test_b', 'test_c', 'test_d'];
+  const run = async (verb: string[], names: string[]) => {
+    const node = [process.execPath, '--input-type=module', '-e', runsTests, ...names];
+    const { code, stdout } = await runCli([...verb, '--json', '--cassette', cassette, '--', ...node], { env });
+    return { code, ...JSON.parse(stdout.trim().split('\n').at(-1) ?? '') };
+  };
+  expect(await run(['record'], tests)).toMatchObject({ code: 0, mode: 'record', cassette, recorded: 12, unused: [] });
+  for (const name of tests) {
+    expect(filesIn(join(cassette, name)).map((file) => file.slice(0, 5))).toEqual(['0001-', '0002-', '0003-']);
+  }
+  expect(await run(['replay', '--fail-on-unused'], tests.toReversed())).toMatchObject({
+    ...{ code: 0, hits: 12, misses: 0, unused: [], missed: [] },
+  });
+  const files = filesIn(join(cassette, 'test_d'));
+  const some = { hits: 9, misses: 0, unused: files.map((file) => `test_d/${file}`) };
+  expect(await run(['replay'], tests.slice(0, 3))).toMatchObject({ code: 0, ...some });
+  expect(await run(['replay', '--fail-on-unused'], tests.slice(0, 3))).toMatchObject({ code: 1, ...some });
+  expect(await run(['replay'], ['test_e'])).toMatchObject({
+    ...{ code: 1, hits: 0, misses: 3 },
+    missed: Array.from({ length: 3 }, () => ({ test: 'test_e', request: 'POST /v1/chat/completions', nearest: null })),
+  });
+});
+
+test('a second record into one folder is refused until the first has ended, or was killed', async () => {
+  const cassette = temporaryFolder();
+  const waits = "process.stdout.write('begun'); setInterval(() => {}, 1_000)";
+  const first = spawnCli(['record', '--cassette', cassette, '--', process.execPath, '-e', waits], { env });
+  await expect.poll(() => first.output.stdout, { timeout: 30_000 }).toContain('begun');
+  const second = await runWith(['record', '--cassette', cassette], 'Hello');
+  expect(second).toMatchObject({
+    ...{ code: 1, answers: [] },
+    stderr: `sluice: Another "sluice record" is writing to ${cassette} (process ${first.child.pid}). Wait for its end, or give this one a folder of its own.\n`,
+  });
+  expect(await runWith(['replay', '--cassette', cassette], 'Hello')).toMatchObject({ code: 1 });
+  first.child.kill('SIGKILL');
+  await first.ended;
+  expect(await runWith(['record', '--cassette', cassette], 'Hello')).toMatchObject({ code: 0 });
+  expect(filesIn(cassette)).toHaveLength(1);
 });
 
 test('the exit code is that of the program', async () => {

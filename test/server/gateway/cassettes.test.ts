@@ -1,5 +1,5 @@
 /** Requests recorded in a cassette and replayed from it without a provider. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -149,6 +149,136 @@ test('a miss names the nearest recording and the first field that differs, in th
   });
   expect(cassette.summary).toMatchObject({ hits: 0, misses: 2, unused: [expect.any(String), expect.any(String)] });
   expect(suite.upstream.seen.length).toBe(asked);
+});
+
+test('each test has its own recordings, whatever other tests ask meanwhile', async () => {
+  let count = 0;
+  suite.upstream.answer((_request, response) => json(response, completion({ content: `Answer ${++count}` })));
+  const tests = ['tests/test_a.py::test_rain[1]', 'tests/test_a.py::test_rain[2]', null];
+  const askIn = async (gateway: TestGateway, name: string | null) => {
+    const headers = { 'content-type': 'application/json', ...(name !== null && { 'x-sluice-test': name }) };
+    const response = await gateway.fetch('/chat/completions', { method: 'POST', headers, body: JSON.stringify(hello) });
+    return /Answer \d|replay_miss/.exec(await response.text())?.[0];
+  };
+  const recorded = await suite.open('record');
+  for (const name of [...tests, ...tests]) await askIn(recorded.gateway, name);
+  await recorded.cassette.close();
+  expect(suite.upstream.seen.map(({ headers }) => headers['x-sluice-test'])).toEqual(
+    tests.flatMap(() => [undefined, undefined]),
+  );
+  const folders = readdirSync(suite.folder).filter((name) => !name.endsWith('.json'));
+  expect(folders).toEqual([1, 2].map(() => expect.stringMatching(/^tests-test_a-py-test_rain-[12]-[0-9a-f]{6}$/)));
+
+  const { gateway, cassette } = await suite.open('replay');
+  expect(cassette.recordings).toBe(6);
+  const [first, second, none] = await Promise.all(
+    tests.map(async (name) => [await askIn(gateway, name), await askIn(gateway, name), await askIn(gateway, name)]),
+  );
+  expect([first, second, none]).toEqual([
+    ['Answer 1', 'Answer 4', 'Answer 4'],
+    ['Answer 2', 'Answer 5', 'Answer 5'],
+    ['Answer 3', 'Answer 6', 'Answer 6'],
+  ]);
+  expect(await askIn(gateway, 'another')).toBe('replay_miss');
+  expect(cassette.summary).toMatchObject({
+    ...{ hits: 9, misses: 1, unused: [] },
+    missed: [{ test: 'another', request: 'POST /v1/chat/completions', nearest: null, field: null }],
+  });
+});
+
+test('a folder with settings of its own, or with other files, is no test of the cassette', async () => {
+  for (const [folder, file] of [
+    ['other', 'cassette.json'],
+    ['fixtures', 'weather.json'],
+  ]) {
+    mkdirSync(join(suite.folder, `${folder}`));
+    writeFileSync(join(suite.folder, `${folder}`, `${file}`), '{"version":1}');
+  }
+  const { cassette } = await suite.open('replay');
+  expect([cassette.recordings, cassette.summary.unused]).toEqual([0, []]);
+});
+
+test('the nearest of several recordings is the one whose text differs least', async () => {
+  const say = (content: string) => ({
+    ...{ model: 'gpt-x', temperature: 0 },
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content },
+    ],
+  });
+  const texts = ['job 800e1f', 'ts 1795812345, all well', 'file /tmp/a8f3 is read', 'Sum up what was said'];
+  suite.upstream.answer((_request, response) => json(response, completion({ content: 'Hello' })));
+  const recorded = await suite.open('record');
+  for (const text of texts) await ask(recorded.gateway, say(text));
+  await recorded.cassette.close();
+  const { gateway, cassette } = await suite.open('replay');
+  for (const text of ['ts 1795899999, all well', 'file /tmp/77e0 is read', 'job 91aa00', 'Sum up what is said']) {
+    await ask(gateway, say(text));
+  }
+  expect(cassette.summary.missed.map(({ nearest }) => nearest?.slice(0, 4))).toEqual(['0002', '0003', '0001', '0004']);
+  expect(cassette.summary.missed[0]).toMatchObject({ test: null, field: 'messages[1].content' });
+});
+
+describe('what is recorded again', () => {
+  let moment = 0;
+  const answers: [string, string, object][] = [
+    ['a chat', '/chat/completions', hello],
+    ['a stream', '/chat/completions', { ...hello, stream: true }],
+    ['a message', '/messages', { ...hello, max_tokens: 9 }],
+  ];
+  const answerWith = (content: string) => {
+    moment++;
+    suite.upstream.answer(async ({ body }, response) => {
+      const stamps = { id: `chatcmpl-${moment}`, created: 1_790_000_000 + moment };
+      response.setHeader('x-request-id', `req_${moment}`);
+      if (!JSON.parse(body.toString()).stream) {
+        json(response, { ...completion({ content }), ...stamps });
+        return;
+      }
+      eventStream(response);
+      for (const delta of [{ content }, {}]) {
+        const choices = [{ index: 0, delta, finish_reason: 'content' in delta ? null : 'stop' }];
+        response.write(`data: ${JSON.stringify({ ...stamps, object: 'chat.completion.chunk', choices })}\n\n`);
+        await new Promise((resolve) => setTimeout(resolve, 5 * moment));
+      }
+      response.end('data: [DONE]\n\n');
+    });
+  };
+  const record = async (path: string, body: object) => {
+    const { gateway, cassette } = await suite.open('record');
+    await ask(gateway, body, path);
+    await cassette.close();
+    expect(cassette.summary).toMatchObject({ recorded: 1, failed: 0 });
+    return suite.recordings().map(([name]) => [name, readFileSync(join(suite.folder, name), 'utf8')]);
+  };
+
+  test.each(answers)(
+    'stays as it is if the answer to %s says the same, and changes if not',
+    async (_what, path, body) => {
+      answerWith('Hello');
+      const before = await record(path, body);
+      answerWith('Hello');
+      expect(await record(path, body)).toEqual(before);
+      answerWith('Bye');
+      const after = await record(path, body);
+      expect(after.map(([name]) => name)).toEqual(before.map(([name]) => name));
+      expect(after[0]?.[1]).toContain('Bye');
+      expect(after[0]?.[1]).toContain(`${1_790_000_000 + moment}`.slice(0, path === '/messages' ? 0 : 10));
+    },
+  );
+
+  test('is written if it has other ids that a later request sends back', async () => {
+    const calling = (id: string) => ({
+      ...completion({
+        content: null,
+        tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }],
+      }),
+    });
+    for (const id of ['call_1', 'call_2']) {
+      suite.upstream.answer((_request, response) => json(response, calling(id)));
+      expect((await record('/chat/completions', hello))[0]?.[1]).toContain(id);
+    }
+  });
 });
 
 test('a miss is still reported if the file of the nearest recording is gone', async () => {
