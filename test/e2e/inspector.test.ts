@@ -394,7 +394,7 @@ it('sends it edited and to another provider, and refuses what is no JSON', async
   await page.keyboard.insertText('{"role": "user", "content": "Edited"}]}');
   await dialog.getByLabel('Provider').selectOption('Two');
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
-  await dialog.getByText('Both answers are identical.').waitFor();
+  await dialog.getByText('Both are identical.').waitFor();
   expect(seen.map((line) => line.slice(0, 3))).toEqual(['one', 'two']);
   expect(seen[1]).toContain('Edited');
 });
@@ -417,7 +417,7 @@ it('asks before an edited request is lost, and no longer once it is sent', async
   await question.getByRole('button', { name: 'Keep editing' }).click();
   await question.waitFor({ state: 'detached' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
-  await dialog.getByText('Both answers are identical.').waitFor();
+  await dialog.getByText('Both are identical.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'detached' });
 });

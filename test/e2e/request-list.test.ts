@@ -19,7 +19,7 @@ import { hashOf, testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
 import { expectFocus } from './person.ts';
-import { openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { oneOrAllAppearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/requests';
@@ -38,10 +38,15 @@ function fillWithMarked(folder: string): void {
 }
 
 function fillWith(folder: string, ...records: RequestRecord[]): void {
+  fillWithCaptured(folder, records, { req_kept: '{"content":"write a sorting algorithm"}' });
+}
+
+/** `bodies`: those of captured requests, by their ids. */
+function fillWithCaptured(folder: string, records: RequestRecord[], bodies: Record<string, string>): void {
   const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
   for (const record of records) ledger.finished(record);
-  ledger.capture('req_kept', capturedExchange('{"content":"write a sorting algorithm"}'));
+  for (const [id, body] of Object.entries(bodies)) ledger.capture(id, capturedExchange(body));
   ledger.close();
   database.close();
 }
@@ -271,6 +276,65 @@ it('has the columns that a person chooses, in the order of the keyboard or point
   await expect.poll(async () => (await heads()).join(' ')).toBe(usual);
   expect(complaints).toEqual([]);
 });
+
+for (const { width, colorScheme, locale } of oneOrAllAppearances) {
+  it(`compares two requests that keys, checkboxes or Shift select, in ${width} px, ${colorScheme}, ${locale}`, async () => {
+    const filler = Array.from({ length: 12 }, (_, at) => ({ role: 'user', content: `Message ${at}` }));
+    const body = (content: string) => JSON.stringify({ model: 'm', messages: [...filler, { role: 'user', content }] });
+    const at = Date.now();
+    const records = [
+      finishedRow('req_bare', { startedAt: at - 2_000 }),
+      finishedRow('req_a', { startedAt: at - 1_000, captured: 'group', costUsd: 1 }),
+      finishedRow('req_b', { startedAt: at - 500, captured: 'group', costUsd: 2 }),
+    ];
+    const bodies = { req_a: body('Sort it by bubbles'), req_b: body('Sort it by heaps') };
+    const fill = (folder: string) => fillWithCaptured(folder, records, bodies);
+    const { page, complaints } = await open({
+      screen,
+      prepare: fill,
+      context: { viewport: { width, height: 800 }, colorScheme, locale },
+    });
+    const isEnglish = locale === 'en-GB';
+    const link = (id: string) => page.locator(`a[data-request="${id}"]`);
+    await link('req_b').focus();
+    await page.keyboard.press('x');
+    await page.getByText(isEnglish ? '1 selected. Select another.' : '已选择 1 个，请再选一个。').waitFor();
+    const box = page
+      .getByRole('row')
+      .filter({ has: link('req_bare') })
+      .getByRole('checkbox');
+    await box.check();
+    await box.uncheck();
+    await link('req_a').click({ modifiers: ['Shift'] });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await takePicture(page, `gallery/picked-${width}-${colorScheme}-${locale}`);
+    await link('req_a').focus();
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: isEnglish ? 'Two requests compared' : '比较两个请求' });
+    // The earlier one is on the left, and only what differs is marked.
+    await expect.poll(() => dialog.locator('del').allInnerTexts()).toEqual(['bubbles']);
+    expect(await dialog.locator('ins').allInnerTexts()).toEqual(['heaps']);
+    await dialog
+      .getByText(isEnglish ? /lines in common/ : /行相同/)
+      .first()
+      .waitFor();
+    await dialog.getByRole('row', { name: /\$1\.00 .*\$2\.00/ }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await takePicture(page, `gallery/request-diff-${width}-${colorScheme}-${locale}`);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await expectFocus(link('req_a'));
+    // A third takes the place of the first; what was not captured says why.
+    await link('req_bare').focus();
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: isEnglish ? 'Compare' : '比较', exact: true }).click();
+    await dialog.getByText(isEnglish ? /^Earlier: .*[Cc]apture/ : /^较早：.*捕获/).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: isEnglish ? 'Clear' : '清除', exact: true }).click();
+    expect(complaints).toEqual([]);
+  });
+}
 
 it('says status, model, time, duration and cost in 420 px, and is sorted by a choice there', async () => {
   const context = { viewport: { width: 420, height: 800 } };

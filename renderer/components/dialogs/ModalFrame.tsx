@@ -11,10 +11,12 @@ interface ModalFrameProps {
   onClose(): void;
   /** Only the dialog's own buttons close it, so that a stray click or key press loses nothing. */
   ignoresClickOutside?: boolean;
-  /** For texts with long lines. */
-  isWide?: boolean;
+  /** `wide` for texts with long lines, `widest` for two of them side by side. */
+  width?: keyof typeof widths;
   children: ReactNode;
 }
+
+const widths = { usual: 'md', wide: 'xl', widest: '72rem' };
 
 /**
  * The frame of every dialog. If something was typed, Escape, a click outside or the close button ask for confirmation
@@ -25,7 +27,7 @@ export function ModalFrame({
   opened,
   onClose,
   ignoresClickOutside = false,
-  isWide = false,
+  width = 'usual',
   children,
 }: ModalFrameProps) {
   const { close } = useMessages();
@@ -40,7 +42,7 @@ export function ModalFrame({
       onClose={() => unsavedEdits.confirmThen(onClose, scope)}
       title={title}
       centered
-      size={isWide ? 'xl' : 'md'}
+      size={widths[width]}
       closeOnClickOutside={!ignoresClickOutside}
       // Escape is then meant for what is in front of it: the question, or an overlay.
       closeOnEscape={!ignoresClickOutside && !isAsking && !isCovered}

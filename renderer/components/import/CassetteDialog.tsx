@@ -16,7 +16,7 @@ export function CassetteDialog({ cassette, onClose }: CassetteDialogProps) {
   const { folder, recordings, total } = cassette;
   const left = total - recordings.length;
   return (
-    <ModalFrame opened onClose={onClose} title={names.title} isWide>
+    <ModalFrame opened onClose={onClose} title={names.title} width="wide">
       <Stack gap="sm">
         <div>
           <span className={classes.folder}>{folder}</span>

@@ -149,8 +149,10 @@ export const inspector = {
   },
   before: 'Before',
   now: 'Now',
-  sameText: 'Both answers are identical.',
-  firstNotKept: 'The first answer was not captured, so there is nothing to compare with.',
+  sameText: 'Both are identical.',
+  notKept: (which: string) => `“${which}” was not captured, so there is nothing to compare with.`,
+  /** In place of the middle of a long part that two texts have in common. */
+  sameLines: (count: string) => `… ${count} lines in common …`,
   errorInStream: (error: string) => `The stream ended with an error: ${error}`,
   openSecond: 'Open the new request',
 };

@@ -67,6 +67,8 @@ export const shortcuts = {
     'page-up': 'Ten rows up',
     'first-row': 'First request',
     'last-row': 'Last request',
+    'pick-row': 'Select the request, or no longer',
+    'compare-rows': 'Compare the two that are selected',
     'next-request': 'Next request',
     'previous-request': 'Previous request',
     'close-request': 'Close the request',

@@ -29,6 +29,24 @@ export const requests = {
     tokens: 'Tokens',
     cost: 'Cost',
   },
+  /** Of requests that are selected to be compared. */
+  picks: {
+    select: (request: string) => `Select ${request}`,
+    pick: 'Select to compare',
+    unpick: 'Deselect',
+    selected: (picked: number, count: string) =>
+      picked === 1 ? `${count} selected. Select another.` : `${count} selected`,
+    compare: 'Compare',
+    clear: 'Clear',
+  },
+  diff: {
+    title: 'Two requests compared',
+    first: 'Earlier',
+    second: 'Later',
+    request: 'Request',
+    answer: 'Answer',
+    cut: (count: string) => `Only the first ${count} characters are compared.`,
+  },
   chooseColumns: 'Columns',
   usualColumns: 'Usual columns',
   outcomes: {

@@ -139,8 +139,9 @@ export const inspector: Messages['inspector'] = {
   },
   before: '之前',
   now: '现在',
-  sameText: '两次回答的内容相同。',
-  firstNotKept: '没有保留第一次的回答，因此无法比较。',
+  sameText: '两者完全相同。',
+  notKept: (which) => `未捕获“${which}”，无从比较。`,
+  sameLines: (count) => `… ${count} 行相同 …`,
   errorInStream: (error) => `流因错误中断：${error}`,
   openSecond: '打开新请求',
 };

@@ -64,6 +64,8 @@ export const shortcuts: typeof english.shortcuts = {
     'page-up': '向上十行',
     'first-row': '第一个请求',
     'last-row': '最后一个请求',
+    'pick-row': '选择或取消选择该请求',
+    'compare-rows': '比较所选的两个请求',
     'next-request': '下一个请求',
     'previous-request': '上一个请求',
     'close-request': '关闭请求',

@@ -18,6 +18,22 @@ export const requests: typeof english.requests = {
     tokens: 'Token 数',
     cost: '费用',
   },
+  picks: {
+    select: (request) => `选择 ${request}`,
+    pick: '选择以比较',
+    unpick: '取消选择',
+    selected: (picked, count) => (picked === 1 ? `已选择 ${count} 个，请再选一个。` : `已选择 ${count} 个`),
+    compare: '比较',
+    clear: '清除',
+  },
+  diff: {
+    title: '比较两个请求',
+    first: '较早',
+    second: '较晚',
+    request: '请求',
+    answer: '回答',
+    cut: (count) => `仅比较前 ${count} 个字符。`,
+  },
   chooseColumns: '列',
   usualColumns: '默认列',
   outcomes: {

@@ -24,6 +24,8 @@ const table = [
   { scope: 'requests', name: 'page-up', keys: ['PageUp'], withCommand: false },
   { scope: 'requests', name: 'first-row', keys: ['Home'], withCommand: false },
   { scope: 'requests', name: 'last-row', keys: ['End'], withCommand: false },
+  { scope: 'requests', name: 'pick-row', keys: ['x'], withCommand: false },
+  { scope: 'requests', name: 'compare-rows', keys: ['c'], withCommand: false },
   { scope: 'request', name: 'next-request', keys: ['j', 'ArrowDown'], withCommand: false },
   { scope: 'request', name: 'previous-request', keys: ['k', 'ArrowUp'], withCommand: false },
   { scope: 'request', name: 'close-request', keys: ['Escape'], withCommand: false },

@@ -53,7 +53,7 @@ export function ChangeDialog({ kind, view, model, keyChoice, onClose, onDone }: 
   return (
     <ModalFrame
       opened
-      isWide
+      width="wide"
       onClose={onClose}
       title={kind === 'apply' ? texts.applyDialog(view.name) : texts.undoDialog(view.name)}
     >

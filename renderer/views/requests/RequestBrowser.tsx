@@ -3,6 +3,9 @@ import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { hrefOf, type ShownFilter, searchOf } from '../../state/requests/request-filter.ts';
 import { RequestPanel } from './detail/RequestPanel.tsx';
+import { PickBar } from './diff/PickBar.tsx';
+import { usePicked } from './diff/picked.ts';
+import { RequestDiff } from './diff/RequestDiff.tsx';
 import { ColumnChoice } from './list/ColumnChoice.tsx';
 import { useChosenColumns, usualColumns } from './list/columns.ts';
 import { ListSummary } from './list/ListSummary.tsx';
@@ -32,6 +35,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const isBeside = openId !== null && mayBeBeside;
   const isNarrow = !isWide || isBeside;
   const usual = mayBeBeside ? usualColumns.wide : usualColumns.middle;
+  const isPicking = usePicked().ids.length > 0;
   const chosen = useChosenColumns();
   const columns = isNarrow ? usualColumns.narrow : (chosen ?? usual);
   const search = searchOf(filter);
@@ -54,7 +58,8 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           )}
           {isBeside && isOutside && <OutsideNote id={openId} filter={filter} />}
         </ListSummary>
-        {isNarrow ? <SortChoice filter={filter} /> : <ColumnChoice columns={columns} />}
+        {isPicking && <PickBar />}
+        {!isPicking && (isNarrow ? <SortChoice filter={filter} /> : <ColumnChoice columns={columns} />)}
       </div>
       <div className={`${classes.browser} ${isBeside ? classes.split : ''}`}>
         <RequestList
@@ -75,6 +80,7 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           />
         )}
       </div>
+      <RequestDiff />
     </>
   );
 }

@@ -38,7 +38,7 @@ export function KeyDialog({ content, onChange }: KeyDialogProps) {
       onClose={close}
       title={title}
       ignoresClickOutside={isShownOnce}
-      isWide={isForm}
+      width={isForm ? 'wide' : 'usual'}
     >
       {content && (
         <Content content={content} onClose={close} onSecret={(secret) => onChange({ act: 'show', secret })} />

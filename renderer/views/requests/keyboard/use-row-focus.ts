@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { isTextField, type ShortcutName, shortcutOf } from '../../../state/window/shortcuts.ts';
+import { comparePicked, togglePick } from '../diff/picked.ts';
 
 interface RowFocusOptions {
   requests: readonly { id: string }[];
@@ -56,7 +57,11 @@ export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo 
   const onKeyDown = (event: KeyboardEvent) => {
     const name = shortcutOf('requests', event.nativeEvent);
     const move = name === null ? undefined : moves[name];
-    if (move === undefined || openIndex !== -1) return;
+    if (openIndex !== -1) return;
+    const focused = requests[current];
+    if (name === 'pick-row' && focused) togglePick(focused.id);
+    if (name === 'compare-rows') comparePicked();
+    if (move === undefined) return;
     event.preventDefault();
     const last = requests.length - 1;
     focusRow(move === 'first' ? 0 : move === 'last' ? last : Math.min(last, Math.max(0, current + move)));

@@ -7,6 +7,7 @@ import { useNameOf } from '../../../state/control/use-found.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { outputRateOf } from '../../../state/requests/output-rate.ts';
 import { useNow } from '../../../state/window/use-now.ts';
+import { togglePick } from '../diff/picked.ts';
 import { AttemptDots } from './AttemptDots.tsx';
 import type { ColumnName } from './columns.ts';
 import classes from './RequestTable.module.css';
@@ -32,14 +33,16 @@ interface RequestRowProps {
   /** Whether the request's details are open. */
   isOpen: boolean;
   isTabStop: boolean;
+  /** Whether it is selected to be compared. */
+  isPicked: boolean;
 }
 
 /** One request. Re-renders only when it changes or moves, and each second while it runs. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
-  const { request, columns, providerName, top, position, isOpen } = props;
+  const { request, columns, providerName, top, position, isOpen, isPicked } = props;
   return (
     <tr
-      className={isOpen ? `${classes.row} ${classes.open}` : classes.row}
+      className={`${classes.row} ${isOpen ? classes.open : ''} ${isPicked ? classes.picked : ''}`}
       style={{ transform: `translateY(${top}px)` }}
       aria-rowindex={position}
     >
@@ -98,13 +101,22 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
 };
 
 /** The method and version that nearly all requests share are only in its tooltip. */
-function RequestCell({ request, href, isOpen, isTabStop }: RequestRowProps) {
+function RequestCell({ request, href, isOpen, isTabStop, isPicked }: RequestRowProps) {
   const { requests: names } = useLocalization().messages;
   const { method } = request;
   const methodAndRoute = `${method} ${request.route}`;
   const path = request.route.replace(/^\/v1\//, '/');
   return (
     <td className={`${classes.request} ${classes.mono}`}>
+      <input
+        type="checkbox"
+        className={classes.pick}
+        // X selects the row that has the focus.
+        tabIndex={-1}
+        checked={isPicked}
+        aria-label={names.picks.select(methodAndRoute)}
+        onChange={() => togglePick(request.id)}
+      />
       <Link
         className={classes.link}
         href={href}

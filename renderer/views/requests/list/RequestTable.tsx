@@ -6,6 +6,7 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { hrefOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
+import { togglePick, usePicked } from '../diff/picked.ts';
 import { useRowFocus } from '../keyboard/use-row-focus.ts';
 import { ColumnHeads } from './ColumnHeads.tsx';
 import { type ColumnName, widthsOf } from './columns.ts';
@@ -37,6 +38,7 @@ export function RequestTable(props: RequestTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [menu, setMenu] = useState<RowMenuPlace | null>(null);
   const providerName = useProviderName();
+  const picked = usePicked();
   const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide;
   const search = searchOf(filter);
   const openIndex = openId === null ? -1 : requests.findIndex(({ id }) => id === openId);
@@ -59,7 +61,13 @@ export function RequestTable(props: RequestTableProps) {
     scroller.current?.scrollTo({ top: 0 });
   };
   return (
-    <div className={`${classes.panel} ${isNarrow ? classes.narrow : classes.wide}`}>
+    <div
+      className={[
+        classes.panel,
+        isNarrow ? classes.narrow : classes.wide,
+        picked.ids.length > 0 && classes.picking,
+      ].join(' ')}
+    >
       <section
         className={classes.scroller}
         ref={scroller}
@@ -78,6 +86,13 @@ export function RequestTable(props: RequestTableProps) {
           <tbody
             className={classes.inner}
             style={{ height: virtualizer.getTotalSize() }}
+            // As X does.
+            onClickCapture={(event) => {
+              const id = event.shiftKey ? requestIdAt(event) : undefined;
+              if (id === undefined) return;
+              event.preventDefault();
+              togglePick(id);
+            }}
             onContextMenu={(event) => {
               const place = rowMenuPlaceOf(event, requests);
               if (!place) return;
@@ -100,6 +115,7 @@ export function RequestTable(props: RequestTableProps) {
                   href={hrefOf(request.id, search)}
                   isOpen={index === openIndex}
                   isTabStop={request.id === focus.tabStop}
+                  isPicked={picked.ids.includes(request.id)}
                 />
               );
             })}
@@ -113,11 +129,17 @@ export function RequestTable(props: RequestTableProps) {
   );
 }
 
+/** The request of the row of an event; undefined outside of rows. */
+function requestIdAt({ target }: MouseEvent): string | undefined {
+  if (!(target instanceof Element)) return undefined;
+  return target.closest('tr')?.querySelector<HTMLElement>('a[data-request]')?.dataset.request;
+}
+
 /** Null outside of rows, and where text is selected, whose own menu is wanted. */
 function rowMenuPlaceOf(event: MouseEvent, requests: readonly LiveRequest[]): RowMenuPlace | null {
-  if (!(event.target instanceof Element) || getSelection()?.isCollapsed === false) return null;
-  const link = event.target.closest('tr')?.querySelector<HTMLElement>('a[data-request]');
-  const request = requests.find(({ id }) => id === link?.dataset.request);
+  if (getSelection()?.isCollapsed === false) return null;
+  const id = requestIdAt(event);
+  const request = requests.find((each) => each.id === id);
   return request ? { request, x: event.clientX, y: event.clientY } : null;
 }
 

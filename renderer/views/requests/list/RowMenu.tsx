@@ -6,6 +6,7 @@ import { useNameOf } from '../../../state/control/use-found.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
+import { togglePick, usePicked } from '../diff/picked.ts';
 import classes from './RequestTable.module.css';
 
 /** Where the menu of a row was asked for, by the pointer or the keyboard. */
@@ -22,11 +23,12 @@ interface RowMenuProps {
   onClose(): void;
 }
 
-/** What a row can be filtered by: each of its cells that names something. */
+/** Selects the row to be compared, and what it can be filtered by: each of its cells that names something. */
 export function RowMenu({ place: { request, x, y }, filter, onClose }: RowMenuProps) {
   const { requests: names } = useMessages();
   const [, navigate] = useLocation();
   const providerName = useProviderName();
+  const { ids } = usePicked();
   const keyName = useNameOf('key', request.keyId);
   const groupName = useNameOf('group', request.groupId);
   const cells: [field: FilterField, label: string, value: string | null, name: string | null][] = [
@@ -59,6 +61,10 @@ export function RowMenu({ place: { request, x, y }, filter, onClose }: RowMenuPr
         />
       </Menu.Target>
       <Menu.Dropdown>
+        <Menu.Item onClick={() => togglePick(request.id)}>
+          {ids.includes(request.id) ? names.picks.unpick : names.picks.pick}
+        </Menu.Item>
+        <Menu.Divider />
         {cells.map(
           ([field, label, value, name]) =>
             value !== null && (

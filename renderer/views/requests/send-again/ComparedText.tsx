@@ -1,5 +1,7 @@
+import { useLocalization } from '../../../messages/use-messages.ts';
 import { Piece, type useDiff } from './diff-pieces.tsx';
 import classes from './SendAgain.module.css';
+import { foldedText } from './text-diff.ts';
 
 interface ComparedTextProps {
   head: string;
@@ -8,15 +10,21 @@ interface ComparedTextProps {
   pieces: ReturnType<typeof useDiff>;
   /** Which of the two compared texts this is. */
   side: 'first' | 'second';
+  /** Long parts that do not differ are left out. */
+  isFolded?: boolean;
 }
 
-/** One of two answers, with the differences from the other marked. */
-export function ComparedText({ head, text, pieces, side }: ComparedTextProps) {
+/** One of two texts, with the differences from the other marked. */
+export function ComparedText({ head, text, pieces, side, isFolded = false }: ComparedTextProps) {
+  const { messages, formats } = useLocalization();
   const ownPieces = pieces?.filter((piece) => piece.side === 'both' || piece.side === side);
+  const left = (lines: number) => messages.inspector.sameLines(formats.number(lines));
+  const shown = (piece: NonNullable<typeof pieces>[number]) =>
+    isFolded && piece.side === 'both' ? foldedText(piece.text, left) : piece.text;
   return (
     <section className={classes.text} aria-label={head}>
       <p className={classes.side}>{head}</p>
-      {ownPieces ? ownPieces.map((piece) => <Piece key={piece.key} side={piece.side} text={piece.text} />) : text}
+      {ownPieces ? ownPieces.map((piece) => <Piece key={piece.key} side={piece.side} text={shown(piece)} />) : text}
     </section>
   );
 }

@@ -6,28 +6,31 @@ import classes from './SendAgain.module.css';
 interface ComparedTextsProps {
   /** Null if it was not kept. */
   first: string | null;
-  second: string;
+  second: string | null;
   /** Headings of the first and second text. */
   heads: readonly [first: string, second: string];
+  /** Long parts that do not differ are left out. */
+  isFolded?: boolean;
 }
 
-/** Two answers side by side, with their differences marked. */
-export function ComparedTexts({ first, second, heads: [firstHead, secondHead] }: ComparedTextsProps) {
+/** Two texts side by side, with their differences marked. */
+export function ComparedTexts({ first, second, heads, isFolded = false }: ComparedTextsProps) {
   const { inspector: names } = useMessages();
   const pieces = useDiff(first, second);
-  if (first === null) {
+  const [firstHead, secondHead] = heads;
+  if (first === null || second === null) {
     return (
-      <section className={classes.text} aria-label={secondHead}>
-        <p className={classes.soft}>{names.firstNotKept}</p>
-        {second}
+      <section className={classes.text} aria-label={second === null ? firstHead : secondHead}>
+        <p className={classes.soft}>{names.notKept(second === null ? secondHead : firstHead)}</p>
+        {first ?? second}
       </section>
     );
   }
   if (first === second) return <p className={classes.soft}>{names.sameText}</p>;
   return (
     <div className={classes.texts}>
-      <ComparedText head={firstHead} text={first} pieces={pieces} side="first" />
-      <ComparedText head={secondHead} text={second} pieces={pieces} side="second" />
+      <ComparedText head={firstHead} text={first} pieces={pieces} side="first" isFolded={isFolded} />
+      <ComparedText head={secondHead} text={second} pieces={pieces} side="second" isFolded={isFolded} />
     </div>
   );
 }

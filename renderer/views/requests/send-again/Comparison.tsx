@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react';
+import { type ComponentProps, type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { answerTextOf, contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
@@ -27,7 +27,7 @@ export function Comparison({ full: { request, capture }, second }: ComparisonPro
   const error = content?.kind === 'stream' && content.assembled?.error ? JSON.stringify(content.assembled.error) : null;
   return (
     <div className={classes.comparison}>
-      <Figures first={request} second={live} status={second.status} />
+      <RequestFigures first={request} second={live} secondStatus={second.status} heads={[names.before, names.now]} />
       {error && (
         <p className={classes.problem} role="alert">
           {names.errorInStream(error)}
@@ -44,14 +44,19 @@ export function Comparison({ full: { request, capture }, second }: ComparisonPro
   );
 }
 
-interface FiguresProps {
+interface RequestFiguresProps {
   first: RequestView;
   /** Null until the engine's event for it has arrived. */
   second: LiveRequest | null;
-  status: number;
+  /** Known before the rest of `second`. */
+  secondStatus?: number | null;
+  heads: readonly [first: string, second: string];
+  /** Further rows, above the others. */
+  more?: ComponentProps<typeof FigureTable>['rows'];
 }
 
-function Figures({ first, second, status }: FiguresProps) {
+/** Status, target, times, tokens and cost of two requests. */
+export function RequestFigures({ first, second, secondStatus, heads, more = [] }: RequestFiguresProps) {
   const { messages, formats } = useLocalization();
   const names = messages.inspector;
   const providerName = useProviderName();
@@ -68,7 +73,7 @@ function Figures({ first, second, status }: FiguresProps) {
       request && (costUsd === null ? messages.requests.costUnknown : formats.dollars(costUsd)),
     ];
   };
-  const [then, now] = [figures(first, first.status), figures(second, status)];
+  const [then, now] = [figures(first, first.status), figures(second, secondStatus ?? second?.status ?? null)];
   const rows = [
     names.status,
     names.provider,
@@ -80,8 +85,8 @@ function Figures({ first, second, status }: FiguresProps) {
   ];
   return (
     <FigureTable
-      heads={[names.before, names.now]}
-      rows={rows.map((name, index) => ({ name, values: [then[index], now[index]] }))}
+      heads={heads}
+      rows={[...more, ...rows.map((name, index) => ({ name, values: [then[index], now[index]] }))]}
     />
   );
 }

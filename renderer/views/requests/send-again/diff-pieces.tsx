@@ -7,13 +7,13 @@ export function Piece({ side, text }: Pick<DiffPiece, 'side' | 'text'>) {
   return side === 'second' ? <ins>{text}</ins> : text;
 }
 
-/** The differences between two texts; null until computed. */
-export function useDiff(first: string | null, second: string): readonly DiffPiece[] | null {
+/** The differences between two texts; null until computed, or without one of them. */
+export function useDiff(first: string | null, second: string | null): readonly DiffPiece[] | null {
   const [pieces, setPieces] = useState<readonly DiffPiece[] | null>(null);
   useEffect(() => {
     let isCurrent = true;
     setPieces(null);
-    if (first !== null) {
+    if (first !== null && second !== null) {
       void diffTexts(first, second).then((diff) => {
         if (isCurrent) setPieces(diff);
       });

@@ -26,3 +26,14 @@ export async function diffTexts(first: string, second: string): Promise<readonly
     text: value,
   }));
 }
+
+/** What is left of a long part that does not differ: so many lines at both of its ends. */
+const linesAround = 3;
+
+/** Without the middle of a long text, of which `describe` says how many lines it has. */
+export function foldedText(text: string, describe: (lines: number) => string): string {
+  const lines = text.split('\n');
+  const left = lines.length - 2 * linesAround;
+  if (left < linesAround) return text;
+  return [...lines.slice(0, linesAround), describe(left), ...lines.slice(-linesAround)].join('\n');
+}

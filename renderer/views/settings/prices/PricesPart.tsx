@@ -66,7 +66,7 @@ export function PricesPart() {
         opened={editing !== null}
         onClose={() => setEditing(null)}
         title={editing?.edited ? names.editTitle(editing.edited.model) : names.addTitle}
-        isWide
+        width="wide"
       >
         {editing && <PriceForm edited={editing.edited} name={editing.name} onClose={() => setEditing(null)} />}
       </ModalFrame>
