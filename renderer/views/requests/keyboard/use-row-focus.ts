@@ -58,8 +58,8 @@ export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo 
     const name = shortcutOf('requests', event.nativeEvent);
     const move = name === null ? undefined : moves[name];
     if (openIndex !== -1) return;
-    const focused = requests[current];
-    if (name === 'pick-row' && focused) togglePick(focused.id);
+    const id = (event.target as Element).closest<HTMLElement>('a[data-request]')?.dataset.request;
+    if (name === 'pick-row' && id !== undefined) togglePick(id);
     if (name === 'compare-rows') comparePicked();
     if (move === undefined) return;
     event.preventDefault();
