@@ -1,7 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
 import type { CapturedMessage, HeaderList } from '../../../../server/contract/capture.ts';
-import { answerTextOf } from '../../../../server/contract/conversation/answer-text.ts';
-import { contentOf } from '../../../../server/contract/conversation/body-content.ts';
+import { answerTextOf, contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { CapturedBody, RequestInFull } from '../../../../server/contract/request-views.ts';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
