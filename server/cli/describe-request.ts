@@ -7,17 +7,18 @@ import {
   type UsageCertainty,
 } from '../contract/ledger.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
-import type { RequestView } from '../contract/request-views.ts';
+import type { PinView, RequestView } from '../contract/request-views.ts';
 import { money } from './money.ts';
 import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 
-/** What a person asked, and was answered; null or undefined if that was not captured. */
-interface SaidTexts {
+interface Further {
+  pin?: PinView | null;
+  /** What a person asked, and was answered; null or undefined if that was not captured. */
   asked?: string | null | undefined;
   answered?: string | null | undefined;
 }
 
-export function describeRequest(request: RequestView, { asked, answered }: SaidTexts = {}): Shown {
+export function describeRequest(request: RequestView, { asked, answered, pin = null }: Further = {}): Shown {
   const { modelAsked, modelServed, errorCode, totalMs } = request;
   const facts: [name: string, value: Cell | null][] = [
     ['request', `${request.id}  ${request.method} ${request.route}`],
@@ -41,6 +42,8 @@ export function describeRequest(request: RequestView, { asked, answered }: SaidT
     ['cassette', request.cassette],
     ['shadow of', request.shadowOf && `${request.shadowOf.id}  ${request.shadowOf.model ?? '-'}`],
     ['fault', request.fault === null ? null : `${request.fault}, on purpose`],
+    ['pinned', pin && localTime(pin.pinnedAt)],
+    ['note', pin?.note ?? null],
     ['asked', asked ?? null],
     ['answered', answered ?? null],
   ];

@@ -36,6 +36,12 @@ export const logExamples: Examples = {
     'sluice log show req_0123456789abcdef0123456789abcdef',
     'sluice log show req_0123456789abcdef0123456789abcdef --json',
   ],
+  'log pin': [
+    'sluice log pin req_0123456789abcdef0123456789abcdef --note "the slow one"',
+    'sluice log --filter is:pinned',
+  ],
+  'log note': ['sluice log note req_0123456789abcdef0123456789abcdef "same with gpt-5-mini?"'],
+  'log unpin': ['sluice log unpin req_0123456789abcdef0123456789abcdef'],
 };
 
 export function addLogVerb(program: Command, { on }: Verbs): void {
@@ -76,15 +82,45 @@ export function addLogVerb(program: Command, { on }: Verbs): void {
     await showCurrency(context.control);
     await showOne(context, id);
   });
+  addPinVerbs(log, on);
+}
+
+/** Pinned requests are listed by `--filter is:pinned`. */
+function addPinVerbs(log: Command, on: Verbs['on']): void {
+  const pin = log
+    .command('pin')
+    .argument('<id>')
+    .description('keep a request beyond the retention of the log, until it is unpinned')
+    .option('--note <text>', 'a note, which searches among pinned requests find');
+  on<{ note?: string }>(pin, async ({ control, output }, [id = ''], { note }) => {
+    const result = await control.execute({ type: 'request.pin', id, ...(note !== undefined && { note }) });
+    output.show(result, `Request ${id} is pinned.`);
+  });
+  const note = log
+    .command('note')
+    .argument('<id>')
+    .argument('<text>', 'the note, in place of an earlier one; "" removes it')
+    .description('pin a request with a note');
+  on(note, async ({ control, output }, [id = '', text = '']) => {
+    const result = await control.execute({ type: 'request.pin', id, note: text });
+    output.show(
+      result,
+      result.pin.note === null ? `Request ${id} has no note.` : `Request ${id} is pinned, with the note.`,
+    );
+  });
+  const unpin = log.command('unpin').argument('<id>').description('keep a request no longer than others of its age');
+  on(unpin, async ({ control, output }, [id = '']) => {
+    output.show(await control.execute({ type: 'request.unpin', id }), `Request ${id} is no longer pinned.`);
+  });
 }
 
 async function showOne({ control, output }: VerbContext, id: string): Promise<void> {
-  const [{ request, capture }, texts] = await Promise.all([
+  const [{ request, capture, pin }, texts] = await Promise.all([
     control.query({ type: 'request', id }),
     control.query({ type: 'request-texts', ids: [id] }),
   ]);
   const answered = capture && (await answerIn(capture));
-  output.show(request, describeRequest(request, { asked: texts[0]?.prompt ?? texts[0]?.opening, answered }));
+  output.show(request, describeRequest(request, { asked: texts[0]?.prompt ?? texts[0]?.opening, answered, pin }));
 }
 
 /** Loaded for this alone: it brings the readers of all APIs' answers. */
@@ -139,7 +175,7 @@ async function printTable(
 function exportAll(control: Control, format: ExportFormat, selected: RequestFilterInput) {
   const listRequests = ({ limit, before }: RequestFilter) =>
     control.query({ type: 'requests', filter: selected, limit, before });
-  return exportRequests({ listRequests }, format);
+  return exportRequests({ listRequests, listPins: () => control.query({ type: 'pins' }) }, format);
 }
 
 async function printEach(
@@ -149,7 +185,7 @@ async function printEach(
   const before = new Set(shown.map(({ id }) => id));
   for await (const { event } of events) {
     if (event.type !== 'request-finished' || before.has(event.request.id)) continue;
-    if (!fitsFilter(event.request, filter)) continue;
+    if (filter.pinned || !fitsFilter(event.request, filter)) continue;
     const rows = [requestRow(event.request)];
     output.showOne(event.request, followed(requestColumns, rows, { usual: usualRow, hasHead: false }));
   }

@@ -22,9 +22,11 @@ import type { ErrorBody } from './errors.ts';
 import { faultProfileNames, maxFaultMinutes, type TimedFaultsView } from './faults.ts';
 import type { BegunJoin, JoinState } from './join-views.ts';
 import { personId, tokenScopes } from './people.ts';
+import { longestNote } from './pins.ts';
 import type { PriceRenewalView } from './price-views.ts';
 import { type ProviderTrial, providerCommands } from './provider-commands.ts';
 import type { CredentialView, ProviderView } from './provider-views.ts';
+import type { PinView } from './request-views.ts';
 import { settingsSchema } from './settings.ts';
 import type { TimedCaptureView } from './status-views.ts';
 import { writtenTeamPresetSchema } from './team-preset.ts';
@@ -168,6 +170,8 @@ export const connectShape = {
   secret: secretValue.optional(),
 };
 
+const requestId = z.string().max(100);
+
 export const commandSchema = z.discriminatedUnion('type', [
   ...providerCommands,
   ...peopleCommands,
@@ -216,6 +220,18 @@ export const commandSchema = z.discriminatedUnion('type', [
   stopFaultsSchema,
   stopSessionSchema,
   resumeSessionSchema,
+  /**
+   * Keeps a copy of a request that has ended, with its capture, until it is unpinned. Of one that is pinned already, only the
+   * note changes. Secrets are removed from the note. Fails with `conflict` while the request runs, or if `mostPins` are pinned.
+   */
+  z.strictObject({
+    type: z.literal('request.pin'),
+    id: requestId,
+    /** Absent: the note stays as it is. Empty: none. */
+    note: z.string().trim().max(longestNote).optional(),
+  }),
+  /** Deletes the copy and the note. The request itself stays for as long as others of its age. */
+  z.strictObject({ type: z.literal('request.unpin'), id: requestId }),
   /** Adds a group, or replaces the one with that id. */
   z.strictObject({
     type: z.literal('group.put'),
@@ -332,6 +348,8 @@ export interface CommandResults {
   'person.revoke': Committed & { keys: readonly string[] };
   'session.stop': Record<string, never>;
   'session.resume': Record<string, never>;
+  'request.pin': { pin: PinView };
+  'request.unpin': Record<string, never>;
   'group.put': Committed & { group: GroupView };
   'group.remove': Committed;
   'prices.check': { renewal: PriceRenewalView };

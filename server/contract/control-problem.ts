@@ -16,6 +16,9 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'host-reference': { reference: string };
   /** The person signing in has no role. */
   'no-role': { name: string };
+  /** A request can be pinned once it has ended. */
+  'request-runs': { id: string };
+  'too-many-pins': { most: number };
   'no-sign-in': object;
   'token-without-person': object;
   'no-token': { id: string };

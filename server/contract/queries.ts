@@ -24,6 +24,7 @@ import type { ProviderView } from './provider-views.ts';
 import type {
   ClientUseView,
   FirstByteView,
+  PinnedView,
   RefusalView,
   RequestCount,
   RequestInFull,
@@ -96,6 +97,8 @@ export const requestFilterSchema = z.strictObject({
    * bodies. In texts and bodies it matches whole words, and the last word also as the beginning of a word.
    */
   search: z.string().max(200).optional(),
+  /** Only pinned requests, of which `search` looks at ids, names and notes. */
+  pinned: z.literal(true).optional(),
   /** Unix milliseconds; `untilMs` is exclusive. */
   sinceMs: timeMs.optional(),
   untilMs: timeMs.optional(),
@@ -192,6 +195,8 @@ export const querySchema = z.discriminatedUnion('type', [
     of: z.enum(['model', 'client', 'provider', 'capability', 'status']),
   }),
   z.strictObject({ type: z.literal('request'), id: z.string().max(100) }),
+  /** The pinned requests, newest first. */
+  z.strictObject({ type: z.literal('pins') }),
   /** What captured requests say, in a few words. Those without a capture are left out. */
   z.strictObject({ type: z.literal('request-texts'), ids: z.array(z.string().max(100)).max(50) }),
   z.strictObject({
@@ -302,6 +307,7 @@ export interface QueryResults {
   /** In alphabetical order. */
   'request-names': string[];
   request: RequestInFull;
+  pins: PinnedView[];
   /** Latest first, by the last request. `next` is the `before` of the next page, or null. */
   sessions: { sessions: SessionView[]; next: number | null };
   'request-texts': RequestText[];

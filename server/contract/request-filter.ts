@@ -51,7 +51,7 @@ type FilteredRequest = Pick<
   | 'fault'
 >;
 
-/** Whether a request fits, as the ledger has it, except for `search`. */
+/** Whether a request fits, as the ledger has it, except for `search` and `pinned`. */
 export function fitsFilter(request: FilteredRequest, filter: RequestFilterInput): boolean {
   const { outcome, status, model, provider, keyId, groupId, client, capability, sinceMs, untilMs } = filter;
   return (
@@ -108,6 +108,7 @@ export const filterFields = [
   'range',
   'since',
   'until',
+  'is',
   'text',
 ] as const;
 export type FilterField = (typeof filterFields)[number];
@@ -129,6 +130,7 @@ const placeOf = {
   range: 'range',
   since: 'sinceMs',
   until: 'untilMs',
+  is: 'pinned',
   text: 'search',
 } as const satisfies Record<FilterField, keyof WrittenFilter>;
 
@@ -244,7 +246,7 @@ export function partsOf(text: string): TextPart[] {
 }
 
 /** Null if it is no value of the field. */
-function readValue(field: FilterField, value: string): string | number | null {
+function readValue(field: FilterField, value: string): string | number | true | null {
   switch (field) {
     case 'status':
       return statusPattern.test(value.toLowerCase()) ? value.toLowerCase() : null;
@@ -266,6 +268,8 @@ function readValue(field: FilterField, value: string): string | number | null {
       const timeMs = Date.parse(value);
       return Number.isFinite(timeMs) && timeMs >= 0 ? timeMs : null;
     }
+    case 'is':
+      return value === 'pinned' || null;
     case 'text':
       return value === '' ? null : value.slice(0, 200);
     default:
@@ -281,7 +285,8 @@ function readDuration(value: string): string | null {
   return sign === undefined ? null : `${sign}${Number(amount) * unitMs[unit as keyof typeof unitMs]}`;
 }
 
-function writtenValue(field: FilterField, value: string | number): string {
+function writtenValue(field: FilterField, value: string | number | true): string {
+  if (value === true) return 'pinned';
   if (typeof value === 'number') return new Date(value).toISOString();
   if (field !== 'duration' && field !== 'first-byte') return value;
   const { sign, value: ms } = comparisonOf(value);

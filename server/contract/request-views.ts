@@ -44,6 +44,17 @@ export interface CapturedBody {
   data: string;
 }
 
+/** That a request is pinned. */
+export interface PinView {
+  /** Unix milliseconds. */
+  pinnedAt: number;
+  /** Null if there is none. */
+  note: string | null;
+}
+
+/** Which request is pinned. */
+export interface PinnedView extends PinView, Pick<RequestView, 'id' | 'keyId' | 'groupId'> {}
+
 /** One request in full. */
 export interface RequestInFull {
   request: RequestView;
@@ -52,6 +63,8 @@ export interface RequestInFull {
   captureAbsence: CaptureAbsence | null;
   /** It is in memory only, as one of the newest requests. */
   isRecent: boolean;
+  /** Null if it is not pinned. */
+  pin: PinView | null;
 }
 
 export interface UsageView extends UsageTotals {

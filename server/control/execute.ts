@@ -17,11 +17,12 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
+import type { WaitingCaptures } from '../exchange/capture/recent-captures.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { CaptureSwitch } from '../store/rules/capture-switch.ts';
-import type { LedgerQueries } from '../store/sqlite/queries.ts';
+import type { Ledger } from '../store/sqlite/ledger.ts';
 import type { Change, ChangeContext, Changer } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
 import { removeCredential, setCredential } from './changes/change-credential.ts';
@@ -51,6 +52,7 @@ import type { Caller } from './people/caller.ts';
 import { type CommandFacts, type People, whereSignedIn } from './people/people.ts';
 import type { PriceRenewal } from './prices/price-renewal.ts';
 import { findUpstream } from './queries/find-upstream.ts';
+import { findRequest, pinRequest, unpinRequest } from './queries/pinned-requests.ts';
 import type { Views } from './views/views.ts';
 
 /** Who may use the control plane. */
@@ -66,7 +68,7 @@ export interface ControlAccess {
 interface ExecutePorts {
   config: ConfigStore;
   live: LiveConfig;
-  ledger: Pick<LedgerQueries, 'getSession'>;
+  ledger: Pick<Ledger, 'getSession' | 'getRequest' | 'readCapture' | 'pins'>;
   views: Views;
   context: ChangeContext;
   providers: Pick<ProviderKnowledge, 'refreshModels' | 'findApi' | 'probeNew'>;
@@ -77,6 +79,7 @@ interface ExecutePorts {
     cache: Pick<AnswerCache, 'clear'>;
     cassettes: CassetteControl;
     sessions: SessionStops;
+    captures: Pick<WaitingCaptures, 'ready'>;
     captureSwitch: CaptureSwitch;
     faults: FaultSwitch;
     renewal: Pick<PriceRenewal, 'check' | 'apply' | 'view'>;
@@ -110,6 +113,8 @@ type OtherType =
   | 'person.sign-out'
   | 'session.stop'
   | 'session.resume'
+  | 'request.pin'
+  | 'request.unpin'
   | 'team-preset.leave'
   | 'connect.apply'
   | 'connect.undo'
@@ -193,8 +198,7 @@ export function createExecute(ports: ExecutePorts): Execute {
     'token.create': async (command, by) => whereSignedIn(access.people).createToken(command, by),
     'token.revoke': async (command, by) => whereSignedIn(access.people).revokeToken(command, by),
     'person.sign-out': async ({ id }) => whereSignedIn(access.people).signOut(id),
-    'session.stop': ({ id }) => setSessionStopped(held.sessions, id, true),
-    'session.resume': ({ id }) => setSessionStopped(held.sessions, id, false),
+    ...ofTraffic(ports),
     'key.reveal': async ({ id }) => ({ secret: await revealKey({ config: ports.config, ...ports.machine }, id) }),
     'team-preset.leave': () => leaveTeamPreset(ports),
     'connect.apply': (command) => turns.inTurn(() => ports.clients.apply(command)),
@@ -262,6 +266,18 @@ function factsOf({ live, ledger }: Pick<ExecutePorts, 'live' | 'ledger'>): Comma
   return {
     config: live.used.config,
     session: async (id) => (await ledger.getSession(id))?.session ?? null,
+    request: (id) => findRequest(ledger, id),
+  };
+}
+
+/** Commands about one session or request. */
+function ofTraffic({ ledger, live, held }: ExecutePorts) {
+  return {
+    'session.stop': ({ id }: CommandMap['session.stop']) => setSessionStopped(held.sessions, id, true),
+    'session.resume': ({ id }: CommandMap['session.resume']) => setSessionStopped(held.sessions, id, false),
+    'request.pin': (command: CommandMap['request.pin']) =>
+      pinRequest({ ledger, captures: held.captures, snapshot: live.snapshot }, command),
+    'request.unpin': ({ id }: CommandMap['request.unpin']) => unpinRequest(ledger, id),
   };
 }
 

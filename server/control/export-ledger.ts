@@ -1,8 +1,9 @@
 import type { Within } from '../contract/people.ts';
 import { requestFilterSchema } from '../contract/queries.ts';
 import { type ExportFormat, exportRequests } from '../store/sqlite/export.ts';
-import type { LedgerQueries, RequestFilter } from '../store/sqlite/queries.ts';
+import type { Ledger } from '../store/sqlite/ledger.ts';
 import { parseInput } from './entries/parse-input.ts';
+import { type AskedRequests, listRequests, viewPin } from './queries/pinned-requests.ts';
 
 interface ExportQuestion {
   parameters: Readonly<Record<string, unknown>>;
@@ -15,19 +16,26 @@ interface ExportQuestion {
  * GatewayError `invalid_command`.
  */
 export function exportLedger(
-  ledger: Pick<LedgerQueries, 'listRequests'>,
+  ledger: Pick<Ledger, 'listRequests' | 'pins'>,
   format: ExportFormat,
   { parameters, within }: ExportQuestion,
 ): AsyncIterable<string> {
-  return exportRequests(ledger, format, { ...filterOf(parameters), ...(within && { within }) });
+  const filter = { ...filterOf(parameters), ...(within && { within }) };
+  return exportRequests(
+    {
+      listRequests: (page) => listRequests(ledger, { ...filter, ...page }),
+      listPins: async () => (await ledger.pins.list()).map(viewPin),
+    },
+    format,
+  );
 }
 
 const times = ['sinceMs', 'untilMs'];
 
-function filterOf(parameters: Readonly<Record<string, unknown>>): RequestFilter {
+function filterOf(parameters: Readonly<Record<string, unknown>>): AskedRequests {
   const values = Object.entries(parameters).map(([name, value]) => [
     name,
-    times.includes(name) ? Number(value) : value,
+    times.includes(name) ? Number(value) : name === 'pinned' ? value === 'true' : value,
   ]);
-  return parseInput(requestFilterSchema, Object.fromEntries(values), 'filter') as RequestFilter;
+  return parseInput(requestFilterSchema, Object.fromEntries(values), 'filter') as AskedRequests;
 }

@@ -430,6 +430,40 @@ it('shows the row of a request that a link opens, however far back, or says why 
   expect(complaints).toEqual([]);
 });
 
+for (const { width, colorScheme, locale } of oneOrAllAppearances) {
+  it(`pins a request with a note, which is found again, in ${width} px, ${colorScheme}, ${locale}`, async () => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, complaints } = await open({ screen: '/requests/req_dear', prepare: fillWithMarked, context });
+    const isEnglish = locale === 'en-GB';
+    const button = (english: string, chinese: string) =>
+      page.getByRole('button', { name: isEnglish ? english : chinese, exact: true });
+    await button('Pin', '固定').click();
+    await button('Add a note', '添加备注').click();
+    await page.getByLabel(isEnglish ? 'Note' : '备注', { exact: true }).fill('The dear one, ask again');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await button('Save', '保存').click();
+    await page.getByText('The dear one, ask again').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await takePicture(page, `gallery/pinned-${width}-${colorScheme}-${locale}`);
+    await page.keyboard.press('Escape');
+    await page.locator('[data-request="req_dear"]').waitFor();
+    const box = page.getByRole('combobox').first();
+    await box.fill('is:pinned ask AGAIN');
+    await box.press('Enter');
+    const rows = page.locator('tbody a');
+    await expect
+      .poll(() => rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-request'))))
+      .toEqual(['req_dear']);
+    expect(page.url()).toMatch(/is=pinned/);
+    await rows.first().click();
+    await page.getByText('The dear one, ask again').waitFor();
+    await button('Unpin', '取消固定').click();
+    await expect.poll(() => page.getByText('The dear one, ask again').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+}
+
 it('exports the requests that match the filter', async () => {
   const { page, gateway } = await open({ screen: '/requests?client=aider%2F0.86', prepare: fillWithMarked });
   await page.getByText('1 request, 0 failed.').waitFor();

@@ -8,6 +8,7 @@ import { keyActions } from './keys.ts';
 import { aliasActions } from './models.ts';
 import { pricesActions } from './prices.ts';
 import { providerActions } from './providers.ts';
+import { requestActions } from './requests.ts';
 import { sessionActions } from './sessions.ts';
 import { settingsActions } from './settings.ts';
 import { presetActions } from './team.ts';
@@ -112,6 +113,7 @@ const actions: AuditActions = {
   ...captureActions,
   ...faultActions,
   ...peopleActions,
+  ...requestActions,
   ...sessionActions,
   ...groupActions,
   ...pricesActions,

@@ -1,6 +1,7 @@
 import { counted } from '../../../server/contract/counted.ts';
 import { lossCodes } from '../../../server/contract/loss-codes.ts';
 import { repairText } from '../../../server/contract/request-views.ts';
+import type { AuditActions } from './audit-actions.ts';
 
 /** How many requests came without a valid key, why, and the time and program of the last one. */
 interface Refused {
@@ -45,7 +46,18 @@ export const requests = {
     second: 'Later',
     request: 'Request',
     answer: 'Answer',
-    cut: (count: string) => `Only the first ${count} characters are compared.`,
+    cut: (count: string) => `Only the beginning is compared: ${counted(count, 'character')}.`,
+  },
+  pins: {
+    only: 'pinned requests',
+    list: 'Pinned requests',
+    pin: 'Pin',
+    unpin: 'Unpin',
+    note: 'Note',
+    editNote: 'Edit note',
+    addNote: 'Add a note',
+    save: 'Save',
+    kept: 'Pinned: kept beyond the retention of the log, with its capture.',
   },
   chooseColumns: 'Columns',
   usualColumns: 'Usual columns',
@@ -92,6 +104,7 @@ export const requests = {
     tokens: 'Tokens',
     since: 'Since',
     until: 'Until',
+    is: 'Only',
     text: 'Text',
   },
   filters: {
@@ -364,4 +377,9 @@ export const requests = {
     'older-version': 'An older version of Sluice captured this request and did not keep this part.',
   },
   asBase64: (what: string) => `${what} (Base64)`,
+};
+
+export const requestActions: AuditActions<'request'> = {
+  'request.pin': (target) => `pinned request ${target}`,
+  'request.unpin': (target) => `unpinned request ${target}`,
 };

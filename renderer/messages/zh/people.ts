@@ -7,6 +7,7 @@ import { keyActions } from './keys.ts';
 import { aliasActions } from './models.ts';
 import { pricesActions } from './prices.ts';
 import { providerActions } from './providers.ts';
+import { requestActions } from './requests.ts';
 import { sessionActions } from './sessions.ts';
 import { settingsActions } from './settings.ts';
 import { presetActions } from './team.ts';
@@ -107,6 +108,7 @@ const actions: typeof english.audit.actions = {
   ...captureActions,
   ...faultActions,
   ...peopleActions,
+  ...requestActions,
   ...sessionActions,
   ...groupActions,
   ...pricesActions,

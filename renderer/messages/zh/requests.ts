@@ -34,6 +34,17 @@ export const requests: typeof english.requests = {
     answer: '回答',
     cut: (count) => `仅比较前 ${count} 个字符。`,
   },
+  pins: {
+    only: '已固定的请求',
+    list: '已固定的请求',
+    pin: '固定',
+    unpin: '取消固定',
+    note: '备注',
+    editNote: '编辑备注',
+    addNote: '添加备注',
+    save: '保存',
+    kept: '已固定：连同捕获内容保留，不受记录保留期限制。',
+  },
   chooseColumns: '列',
   usualColumns: '默认列',
   outcomes: {
@@ -74,6 +85,7 @@ export const requests: typeof english.requests = {
     tokens: 'token 数',
     since: '起始时间',
     until: '截止时间',
+    is: '仅',
     text: '文本',
   },
   filters: {
@@ -352,4 +364,9 @@ export const requests: typeof english.requests = {
     'older-version': '此请求由旧版本的 Sluice 捕获，当时未保留这部分。',
   },
   asBase64: (what) => `${what}（以 Base64 编码）`,
+};
+
+export const requestActions: typeof english.requestActions = {
+  'request.pin': (target) => `固定了请求 ${target}`,
+  'request.unpin': (target) => `取消固定了请求 ${target}`,
 };

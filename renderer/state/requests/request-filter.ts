@@ -2,11 +2,12 @@
  * Filter and order of the list of requests. Both are part of the address, so that links, Back and reload keep them:
  *
  *     #/requests?q=timeout&outcome=failed&model=gpt-5&provider=openai&key=k1&group=default&client=…&capability=chat
- *               &status=4xx&cost=>0.05&duration=>10000&range=24h&sort=-cost
+ *               &is=pinned&status=4xx&cost=>0.05&duration=>10000&range=24h&sort=-cost
  *
  * - `q`: the search; `outcome`, `status`, `model`, `provider`, `capability` and `client` as in the query `requests`; `key` and
  *   `group` are ids.
  * - `cost`, `tokens`, `duration` and `first-byte` (in milliseconds): compared with a number.
+ * - `is=pinned`: only pinned requests.
  * - `range`: the latest `1h`, `24h`, `7d` or `30d`; or `since` and `until` (exclusive) in Unix milliseconds.
  * - `sort`: `duration`, `cost`, `tokens` or `first-byte`, with `-` before it for the highest first; absent: newest first.
  */
@@ -67,6 +68,7 @@ export function filterOf(address: URLSearchParams): ShownFilter {
     ...(outcome && { outcome }),
     ...(capability && { capability }),
     ...(statusPattern.test(status) && { status }),
+    ...(address.get('is') === 'pinned' && { pinned: true as const }),
     ...(range && { range }),
     ...(sort && { sort }),
   };
@@ -85,6 +87,7 @@ export function searchOf(filter: ShownFilter): string {
   for (const [name, field] of Object.entries(compared))
     add(name, filter[field as (typeof compared)[keyof typeof compared]]);
   add('capability', capability);
+  add('is', filter.pinned && 'pinned');
   add('range', range);
   add('since', filter.sinceMs);
   add('until', filter.untilMs);
@@ -124,10 +127,10 @@ export function sortQueryOf({ sort }: ShownFilter): Pick<QueryInputMap['requests
 
 /**
  * Whether live requests can be added to the list as they arrive. Only the engine can tell whether a search matches
- * them.
+ * them or whether they are pinned.
  */
-export function isLive({ search, sort }: ShownFilter): boolean {
-  return search === undefined && sort === undefined;
+export function isLive({ search, sort, pinned }: ShownFilter): boolean {
+  return search === undefined && sort === undefined && pinned === undefined;
 }
 
 /** Formats parameters as a query string; empty if there are none. */

@@ -44,6 +44,8 @@ export interface People {
 /** What a command is judged by. */
 export interface CommandFacts {
   config: Config;
+  /** The owner of a request; null if there is none with this id. */
+  request(id: string): Promise<{ keyId: string | null; groupId: string | null } | null>;
   /** The owner of a session; null if there is none with this id. */
   session(id: string): Promise<{ keyId: string | null; groupId: string | null } | null>;
 }

@@ -44,6 +44,7 @@ import { isSummed, type People, whereSignedIn } from '../people/people.ts';
 import type { PriceRenewal } from '../prices/price-renewal.ts';
 import type { Views } from '../views/views.ts';
 import { findUpstream } from './find-upstream.ts';
+import { countRequests, listRequests, viewPin } from './pinned-requests.ts';
 import { previewImport, previewTeamPreset } from './preview-import.ts';
 import { type Asker, explainWires, type ModelFacts, viewAllPrices, viewModels } from './view-models.ts';
 import { stopAtUsd, viewPanel } from './view-panel.ts';
@@ -52,7 +53,7 @@ import { viewRequest, viewRequestTexts } from './view-request.ts';
 interface QueryPorts {
   live: Pick<LiveConfig, 'used' | 'snapshot' | 'isSecretInUse'>;
   views: Views;
-  ledger: LedgerQueries & Pick<Ledger, 'refusals'>;
+  ledger: LedgerQueries & Pick<Ledger, 'refusals' | 'pins'>;
   now(): number;
   providers: ProviderKnowledge;
   team: TeamPresets;
@@ -118,10 +119,11 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     prices: () => viewAllPrices(ports),
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before, sort }, { within }) =>
-      ledger.listRequests(defined({ ...filter, limit, before, sort, within })),
-    'request-count': ({ filter }, { within }) => ledger.countRequests(defined({ ...filter, within })),
+      listRequests(ledger, defined({ ...filter, limit, before, sort, within })),
+    'request-count': ({ filter }, { within }) => countRequests(ledger, defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, ports.held, id),
+    pins: async () => (await ledger.pins.list()).map(viewPin),
     'request-texts': ({ ids }) => viewRequestTexts(ledger, ports.held, ids),
     sessions: ({ filter, limit, before }, { within }) =>
       ledger.listSessions(defined({ ...filter, limit, before, ...sessionReading(ports), within })),

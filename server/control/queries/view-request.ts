@@ -6,28 +6,32 @@ import { readRequestText } from '../../contract/conversation/request-text.ts';
 import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
 import type { RequestText } from '../../contract/session-views.ts';
 import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
-import type { LedgerQueries } from '../../store/sqlite/queries.ts';
+import type { Ledger } from '../../store/sqlite/ledger.ts';
 
-type RequestLedger = Pick<LedgerQueries, 'getRequest' | 'readCapture'>;
+type RequestLedger = Pick<Ledger, 'getRequest' | 'readCapture' | 'pins'>;
 
 interface CapturesInMemory {
   captures: Pick<WaitingCaptures, 'ready'>;
   recentCaptures: Pick<RecentCaptures, 'find'>;
 }
 
-/** Rejects with GatewayError `not_found`. */
+/** Rejects with GatewayError `not_found`. What the ledger no longer has is read from the copy of a pinned request. */
 export async function viewRequest(
   ledger: RequestLedger,
   { captures, recentCaptures }: CapturesInMemory,
   id: string,
 ): Promise<RequestInFull> {
-  const request = await ledger.getRequest(id);
+  const pinned = await ledger.pins.find(id);
+  const request = (await ledger.getRequest(id)) ?? pinned?.request;
   if (!request) throw controlError('not_found', { code: 'no-request', id });
+  const pin = pinned && { pinnedAt: pinned.pinnedAt, note: pinned.note };
   const recent = await recentCaptures.find(id);
-  if (recent) return { request, capture: viewCapture(recent), captureAbsence: null, isRecent: true };
+  if (recent) return { request, capture: viewCapture(recent), captureAbsence: null, isRecent: true, pin };
   await captures.ready(id);
-  const { capture, absence } = await ledger.readCapture(request);
-  return { request, capture: capture && viewCapture(capture), captureAbsence: absence, isRecent: false };
+  const kept = await ledger.readCapture(request);
+  const copy = pinned && !kept.capture ? await ledger.pins.readCapture(id) : null;
+  const capture = kept.capture ? viewCapture(kept.capture) : copy;
+  return { request, capture, captureAbsence: capture ? null : kept.absence, isRecent: false, pin };
 }
 
 /** Of these the rest is not read. */
@@ -55,7 +59,11 @@ export async function viewRequestTexts(
   return texts;
 }
 
-function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {
+export function viewCapture({
+  request,
+  response,
+  attempts,
+}: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {
   const view = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<CapturedBody> => ({
     request: { ...each.request, body: viewBody(each.request.body) },
     response: { ...each.response, body: viewBody(each.response.body) },

@@ -1,8 +1,10 @@
 /** Tables that are the same in SQLite and PostgreSQL, except for the layout of sums. */
+
 import type { Row, SqlValue } from '../rules/columns.ts';
 import { storableName, storableText } from '../rules/storable-row.ts';
 import { sumColumns } from '../rules/sums.ts';
 import type { Database } from '../sqlite/database.ts';
+import { pinTypes } from '../sqlite/pins.ts';
 import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
 import { jobTypes } from './job-rows.ts';
@@ -38,6 +40,7 @@ const tables: readonly Copied[] = [
   copiedTable('jobs', jobTypes, ['kind', 'group_id', 'id'], 1_000),
   { ...copiedTable('kept_responses', keptResponseTypes, ['group_id', 'id'], 20), from: 'responses' },
   copiedTable('reasoning', reasoningTypes, ['key_id', 'call_id'], 100),
+  copiedTable('pins', pinTypes, ['id'], 5),
   copiedTable('key_uses', keyUseTypes, ['key_id'], 1_000),
   {
     table: 'usage_quarters',

@@ -20,6 +20,7 @@ import { createPostgresQueries } from './ledger-queries.ts';
 import { LedgerSpool } from './ledger-spool.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import type { Notices } from './notices.ts';
+import { createPostgresPins } from './pins.ts';
 import type { Postgres } from './postgres.ts';
 import { PostgresRefusals } from './refusals.ts';
 import { Replicas } from './replicas.ts';
@@ -81,6 +82,7 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
     ...recordingIn(waitingBatches, keyUses),
     history: new PostgresUsageHistory(reading, setAside),
     refusals,
+    pins: createPostgresPins(postgres),
     budgets: noBudgetSums,
     sessionStates: sessionStatesIn({ stoppedSessions, waitingBatches, reading, log }),
     flush,

@@ -133,4 +133,14 @@ export const postgresMigrations: readonly Migration[] = [
       );
     `,
   },
+  {
+    name: 'pinned requests',
+    sql: `
+      -- Copies of requests that are kept whatever their age: see ports/pin-store.ts. Request and capture are JSON.
+      CREATE TABLE pins (
+        id text PRIMARY KEY, started_at double precision NOT NULL, pinned_at double precision NOT NULL, note text,
+        request text NOT NULL, capture text
+      );
+    `,
+  },
 ];

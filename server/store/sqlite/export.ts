@@ -1,29 +1,39 @@
 /** Exports the ledger as CSV or JSON lines, page by page, in constant memory. */
+
 import type { LossNote } from '../../contract/loss-codes.ts';
-import type { RequestView } from '../../contract/request-views.ts';
-import type { LedgerQueries, RequestFilter } from './queries.ts';
+import type { PinnedView, PinView, RequestView } from '../../contract/request-views.ts';
+import type { RequestFilter, RequestPage } from './queries.ts';
 
 export type ExportFormat = 'csv' | 'jsonl';
 
+interface ExportedRequests {
+  listRequests(page: Pick<RequestFilter, 'limit' | 'before'>): Promise<Pick<RequestPage, 'requests' | 'next'>>;
+  /** Which of them are pinned. */
+  listPins(): Promise<readonly PinnedView[]>;
+}
+
 /** Yields text, newest request first: CSV with a header line, or one JSON object on each line. */
 export async function* exportRequests(
-  queries: Pick<LedgerQueries, 'listRequests'>,
+  queries: ExportedRequests,
   format: ExportFormat,
-  filter: Omit<RequestFilter, 'limit' | 'before'> = {},
 ): AsyncGenerator<string, void, undefined> {
   const toLine = format === 'csv' ? csvLine : jsonLine;
   if (format === 'csv') yield `${Object.keys(columns).join(',')}\r\n`;
-  let page = await queries.listRequests({ ...filter, limit: 500 });
+  const pins = new Map((await queries.listPins()).map(({ id, pinnedAt, note }) => [id, { pinnedAt, note }]));
+  const marked = (request: RequestView): ExportedRow => ({ ...request, pin: pins.get(request.id) ?? null });
+  let page = await queries.listRequests({ limit: 500 });
   while (page.requests.length > 0) {
-    yield page.requests.map(toLine).join('');
+    yield page.requests.map((request) => toLine(marked(request))).join('');
     if (page.next === null) return;
-    page = await queries.listRequests({ ...filter, limit: 500, before: page.next });
+    page = await queries.listRequests({ limit: 500, before: page.next });
   }
 }
 
+type ExportedRow = RequestView & { pin: PinView | null };
+
 type Value = string | number | boolean | null | undefined;
 
-const columns: Record<string, (row: RequestView) => Value> = {
+const columns: Record<string, (row: ExportedRow) => Value> = {
   id: (row) => row.id,
   started_at: (row) => new Date(row.startedAt).toISOString(),
   key: (row) => row.keyId,
@@ -67,6 +77,8 @@ const columns: Record<string, (row: RequestView) => Value> = {
   client_retries: (row) => row.clientRetries,
   dropped: (row) => inWords(row.dropped),
   emulated: (row) => inWords(row.emulated),
+  pinned_at: (row) => row.pin && new Date(row.pin.pinnedAt).toISOString(),
+  note: (row) => row.pin?.note,
 };
 
 /** `top_k (no-equal), tools[] (provider-tool, 3 times)`; empty where nothing was lost. */
@@ -74,7 +86,7 @@ function inWords(notes: readonly LossNote[]): string {
   return notes.map(({ code, field, times }) => `${field} (${code}${times > 1 ? `, ${times} times` : ''})`).join(', ');
 }
 
-const csvLine = (row: RequestView) =>
+const csvLine = (row: ExportedRow) =>
   `${Object.values(columns)
     .map((readColumn) => csvField(readColumn(row)))
     .join(',')}\r\n`;
@@ -96,7 +108,9 @@ export function csvField(value: Value): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function jsonLine(row: RequestView): string {
-  const { seq: _, ...rest } = row;
+/** `pin` only of those that are pinned. */
+function jsonLine({ pin, ...row }: ExportedRow): string {
+  const { seq: _, ...fields } = row;
+  const rest = { ...fields, ...(pin && { pin }) };
   return `${JSON.stringify(rest)}\n`;
 }

@@ -20,6 +20,7 @@ import type { LedgerHealthView } from '../../contract/status-views.ts';
 import { gibibyte } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { after, every } from '../../ground/timers.ts';
+import type { PinStore } from '../ports/pin-store.ts';
 import type { ClientModelUse } from '../rules/client-models.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
 import type { NameDimension, RequestConditions } from '../rules/request-conditions.ts';
@@ -31,6 +32,7 @@ import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/us
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import { type CaptureRoom, createCaptureRoom } from './capture-room.ts';
 import { type Database, openSqliteDatabase, type Replaced } from './database.ts';
+import { createPins } from './pins.ts';
 import {
   createLedgerQueries,
   type KeptCapture,
@@ -58,6 +60,8 @@ export interface Ledger extends LedgerQueries {
   readonly history: UsageHistory;
   /** Counts of requests without a valid key, which have no rows. */
   readonly refusals: Refusals;
+  /** Requests that are kept whatever their age. */
+  readonly pins: PinStore;
   /** Amounts spent of budgets, in a separate file. */
   readonly budgets: BudgetSums;
   /** Records an admitted request, in memory. */
@@ -126,6 +130,7 @@ class SqliteLedger implements LocalLedger {
   readonly history: LocalUsageHistory;
   readonly budgets: BudgetSums;
   readonly refusals: Refusals;
+  readonly pins: PinStore;
   readonly sessionStates: SessionStates;
   readonly #firstSweep = after(() => this.#sweepQuietly(), firstSweepMs).unref();
   readonly #sweeps = every(() => this.#sweepQuietly(), sweepEveryMs).unref();
@@ -152,6 +157,7 @@ class SqliteLedger implements LocalLedger {
     this.history = this.#upToDate(createUsageHistory(database));
     const { budgetDatabase = openSqliteDatabase(':memory:', budgetMigrations) } = options;
     this.refusals = createRefusals({ database, log, flushMs });
+    this.pins = createPins(database);
     this.budgets = createBudgetSums({ database: budgetDatabase, log, flushMs });
     this.sessionStates = createSessionStates(database, () => this.flush());
     if (database.notice) this.#noteReplaced(database.notice);

@@ -246,6 +246,12 @@ export const ledgerMigrations: readonly string[] = [
     DELETE FROM capture_sizes WHERE seq = old.seq;
   END;
   `,
+  `
+  -- Copies of requests that are kept whatever their age: see ports/pin-store.ts. \`request\` and \`capture\` are JSON.
+  CREATE TABLE pins (
+    id TEXT PRIMARY KEY, started_at REAL NOT NULL, pinned_at REAL NOT NULL, note TEXT, request TEXT NOT NULL, capture TEXT
+  );
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

@@ -18,7 +18,9 @@ export type Need =
   | { is: 'key-in-group'; group: string; own: boolean | undefined }
   | { is: KeyRight; key: string }
   /** The owner of the key that was used, or a manager of its group. */
-  | { is: 'session'; id: string };
+  | { is: 'session'; id: string }
+  /** Whoever may see the request. */
+  | { is: 'request'; id: string };
 
 const admin: readonly Need[] = [{ is: 'admin' }];
 const everyone: readonly Need[] = [{ is: 'everyone' }];
@@ -70,6 +72,8 @@ export const commandRules: Rules = {
   'person.revoke': { needs: () => admin },
   'session.stop': { needs: ({ id }) => [{ is: 'session', id }] },
   'session.resume': { needs: ({ id }) => [{ is: 'session', id }] },
+  'request.pin': { needs: ({ id }) => [{ is: 'request', id }] },
+  'request.unpin': { needs: ({ id }) => [{ is: 'request', id }] },
   // Only an administrator may decide what a group may use: its managers could raise their own budget.
   'group.put': { needs: () => admin },
   'group.remove': { needs: () => admin },

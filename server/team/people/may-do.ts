@@ -10,8 +10,8 @@ import { sees, type Visibility } from './visibility.ts';
 /** The objects that commands refer to. */
 export interface Facts {
   config: Pick<Config, 'keys' | 'groups'>;
-  /** For a command about a session: its owner; null if there is none, or the command is about something else. */
-  session: { keyId: string | null; groupId: string | null } | null;
+  /** For a command about a session or request: its owner; null if there is none, or the command is about something else. */
+  owner: { keyId: string | null; groupId: string | null } | null;
 }
 
 /** Null if permitted. Otherwise `not_found` for objects that are invisible to the person, or `forbidden`. */
@@ -54,9 +54,10 @@ function refusalOfNeed(need: Need, visibility: Visibility, facts: Facts): Gatewa
     case 'key-in-group':
       return inGroup(need.group, visibility, facts, () => need.own !== false || visibility.managed.has(need.group));
     case 'session':
-      return facts.session && sees(visibility, facts.session)
+    case 'request':
+      return facts.owner && sees(visibility, facts.owner)
         ? null
-        : controlError('not_found', { code: 'no-session', id: need.id });
+        : controlError('not_found', { code: `no-${need.is}`, id: need.id });
     default:
       return refusalOfKey(need, visibility, facts.config.keys);
   }

@@ -12,15 +12,27 @@ import { type Visibility, visibilityOf } from './visibility.ts';
  */
 export async function permit(command: Command, by: Caller, facts: CommandFacts): Promise<ShownResult> {
   checkScope(by, 'write', ...(command.type.startsWith('key.') ? (['keys'] as const) : []));
-  const isOfSession = command.type === 'session.stop' || command.type === 'session.resume';
-  const session = isOfSession ? await facts.session(command.id) : null;
-  const visibility = check(command, by, { config: facts.config, session });
+  const visibility = check(command, by, { config: facts.config, owner: await ownerOf(command, facts) });
   return (type, result) => visibleResult(type, result, visibility);
+}
+
+/** Whose session or request the command is about; null if there is none, or it is about something else. */
+async function ownerOf(command: Command, facts: CommandFacts): Promise<Facts['owner']> {
+  switch (command.type) {
+    case 'session.stop':
+    case 'session.resume':
+      return facts.session(command.id);
+    case 'request.pin':
+    case 'request.unpin':
+      return facts.request(command.id);
+    default:
+      return null;
+  }
 }
 
 /** The same for a change of the configuration, judged by the configuration that it changes. Throws a GatewayError. */
 export function permitOn(config: Config, command: Command, by: Caller): void {
-  check(command, by, { config, session: null });
+  check(command, by, { config, owner: null });
 }
 
 function check(command: Command, { person }: Caller, facts: Facts): Visibility {

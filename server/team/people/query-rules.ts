@@ -51,6 +51,7 @@ const queryRules: Rules = {
   // These would disclose models and clients of others.
   'request-names': 'admin',
   request: { keep: visibleRequest },
+  pins: { keep: (pins, visibility) => pins.filter((each) => sees(visibility, each)) },
   sessions: 'within',
   'request-texts': { keep: (texts, visibility) => texts.filter((each) => sees(visibility, each)) },
   session: { keep: visibleSession },

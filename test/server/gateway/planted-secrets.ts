@@ -277,6 +277,7 @@ export async function queried({ gateway }: Pick<TestGateway, 'gateway'>): Promis
     })),
     request: requests.map(({ id }) => ({ type: 'request', id })),
     'request-texts': requests.map(({ id }) => ({ type: 'request-texts', ids: [id] })),
+    pins: [{ type: 'pins' }],
     sessions: [{ type: 'sessions' }],
     session: sessions.map(({ id }) => ({ type: 'session', id })),
     refusals: [{ type: 'refusals' }],

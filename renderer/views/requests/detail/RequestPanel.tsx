@@ -5,6 +5,7 @@ import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState }
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { unsavedEdits } from '../../../state/edits/unsaved-edits.ts';
@@ -13,6 +14,7 @@ import { usePanelKeys, withPanelKeys } from '../keyboard/use-panel-keys.ts';
 import { Outcome } from '../list/RequestRow.tsx';
 import type { SendMode } from '../send-again/SendDialog.tsx';
 import { SendMenu } from '../send-again/SendMenu.tsx';
+import { PinButton, PinNote } from './PinNote.tsx';
 import { RequestDetail } from './RequestDetail.tsx';
 import classes from './RequestPanel.module.css';
 import { useTab } from './use-tab.ts';
@@ -90,19 +92,23 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
   const { inspector: names, close } = useMessages();
   // Queried again when the request has ended.
   const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
-  const { answer, problem } = useQuery<'request'>({ type: 'request', id }, outcome);
+  const pinning = useCommand();
+  const { answer, problem, refetch } = useQuery<'request'>({ type: 'request', id }, outcome);
   const full = answer?.request.id === id ? answer : null;
   return (
     <>
       <div className={classes.head}>
         {full ? <Headline request={full.request} /> : <span className={classes.headline} />}
         <div className={classes.headActs}>
+          {full && full.request.outcome !== null && <PinButton full={full} command={pinning} onChanged={refetch} />}
           {full && <SendMenu full={full} dialog={dialog} onDialog={onDialog} />}
           <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
           <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
           <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
         </div>
         {full && <Gist full={full} />}
+        {pinning.problem && <CommandProblem problem={pinning.problem} />}
+        {full?.pin && <PinNote key={id} id={id} pin={full.pin} onChanged={refetch} />}
       </div>
       <div className={classes.content}>
         {full && <RequestDetail key={id} full={full} />}

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
 import type { CapturedMessage, HeaderList } from '../../../../server/contract/capture.ts';
 import { answerTextOf, contentOf } from '../../../../server/contract/conversation/body-content.ts';
@@ -10,9 +11,10 @@ import { formatJson } from '../../../state/captured/format-json.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import classes from '../detail/RequestPanel.module.css';
+import listClasses from '../Requests.module.css';
 import { ComparedTexts } from '../send-again/ComparedTexts.tsx';
 import { RequestFigures } from '../send-again/Comparison.tsx';
-import { comparePicked, usePicked } from './picked.ts';
+import { clearPicks, comparePicked, usePicked } from './picked.ts';
 
 /** Of a longer text, only the beginning is compared. */
 const mostCompared = 300_000;
@@ -137,3 +139,23 @@ function headersText(headers: HeaderList | null): string | null {
 }
 
 const cut = (text: string | null) => text?.slice(0, mostCompared) ?? null;
+
+/** How many requests are selected, and what can be done with them. */
+export function PickBar() {
+  const { messages, formats } = useLocalization();
+  const { picks: names } = messages.requests;
+  const { ids } = usePicked();
+  return (
+    <div className={listClasses.picks}>
+      <span>{names.selected(ids.length, formats.number(ids.length))}</span>
+      {ids.length > 1 && (
+        <Button size="compact-xs" onClick={() => comparePicked()}>
+          {names.compare}
+        </Button>
+      )}
+      <Button size="compact-xs" variant="default" onClick={clearPicks}>
+        {names.clear}
+      </Button>
+    </div>
+  );
+}

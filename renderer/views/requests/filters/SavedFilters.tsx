@@ -21,12 +21,13 @@ export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
   return (
     <>
       <MenuButton label={names.savedFilters} icon={<IconBookmark size={14} aria-hidden />} side="start">
+        <Menu.Item onClick={() => onChoose({ pinned: true })}>{names.pins.list}</Menu.Item>
         {saved.map(({ name, search: savedSearch }) => (
           <Menu.Item key={name} onClick={() => onChoose(filterOf(new URLSearchParams(savedSearch)))}>
             {name}
           </Menu.Item>
         ))}
-        {saved.length > 0 && <Menu.Divider />}
+        <Menu.Divider />
         {search === '' && <Menu.Label>{names.saveFilterHint}</Menu.Label>}
         <Menu.Item disabled={search === ''} onClick={() => setNaming(true)}>
           {names.saveFilter}

@@ -82,6 +82,7 @@ export function useFilterChoices(filter: ShownFilter): {
         outcome: outcomeOptions,
         capability: optionsOf(operations),
         range: rangeOptions,
+        is: [{ value: 'pinned', label: names.pins.only }],
       },
       { ...names.filters, ...names.conditionNames, key: names.filters.keyId, group: names.filters.groupId },
     ),

@@ -1,6 +1,5 @@
 import { type KeyboardEvent, type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { isTextField, type ShortcutName, shortcutOf } from '../../../state/window/shortcuts.ts';
-import { comparePicked, togglePick } from '../diff/picked.ts';
 
 interface RowFocusOptions {
   requests: readonly { id: string }[];
@@ -10,6 +9,10 @@ interface RowFocusOptions {
   /** The request that is or was last open, which is kept in view; null if none. */
   anchorId: string | null;
   scrollTo(index: number): void;
+  /** The row that has the focus is selected to be compared, or no longer. */
+  onPick(id: string): void;
+  /** Those that are selected are to be compared. */
+  onCompare(): void;
 }
 
 /** How far each shortcut moves; `first` and `last` move to the ends. */
@@ -26,7 +29,8 @@ const moves: Partial<Record<ShortcutName, number | 'first' | 'last'>> = {
  * Makes the list one tab stop: the row that last had the focus, or else the first. Keys move the focus; J and K bring it
  * there from anywhere on the screen. While a request's details are open, its panel handles the keys.
  */
-export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo }: RowFocusOptions) {
+export function useRowFocus(options: RowFocusOptions) {
+  const { requests, scroller, openIndex, anchorId, scrollTo, onPick, onCompare } = options;
   const [lastFocusedId, setLastFocusedId] = useState(anchorId);
   const pendingId = useRef<string | null>(null);
   const lastFocusedIndex = requests.findIndex(({ id }) => id === lastFocusedId);
@@ -59,8 +63,8 @@ export function useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo 
     const move = name === null ? undefined : moves[name];
     if (openIndex !== -1) return;
     const id = (event.target as Element).closest<HTMLElement>('a[data-request]')?.dataset.request;
-    if (name === 'pick-row' && id !== undefined) togglePick(id);
-    if (name === 'compare-rows') comparePicked();
+    if (name === 'pick-row' && id !== undefined) onPick(id);
+    if (name === 'compare-rows') onCompare();
     if (move === undefined) return;
     event.preventDefault();
     const last = requests.length - 1;

@@ -6,7 +6,7 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { hrefOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
-import { togglePick, usePicked } from '../diff/picked.ts';
+import { comparePicked, togglePick, usePicked } from '../diff/picked.ts';
 import { useRowFocus } from '../keyboard/use-row-focus.ts';
 import { ColumnHeads } from './ColumnHeads.tsx';
 import { type ColumnName, widthsOf } from './columns.ts';
@@ -51,7 +51,12 @@ export function RequestTable(props: RequestTableProps) {
     useFlushSync: false,
   });
   const items = virtualizer.getVirtualItems();
-  const focus = useRowFocus({ requests, scroller, openIndex, anchorId, scrollTo: virtualizer.scrollToIndex });
+  const focus = useRowFocus({
+    ...{ requests, scroller, openIndex, anchorId },
+    scrollTo: virtualizer.scrollToIndex,
+    onPick: togglePick,
+    onCompare: comparePicked,
+  });
   const isNearEnd = (items.at(-1)?.index ?? 0) > requests.length - rowsAhead;
   useEffect(() => {
     if (isNearEnd && hasMore && !isLoading && !problem) loadMore();

@@ -123,6 +123,7 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
     ],
     'request-texts': [{ ids: rows.slice(0, 50).map(({ id }) => id) }],
     session: sessions.map((id) => ({ id: id ?? '' })),
+    pins: [{}],
     refusals: [{}, { sinceMs: noon + hour }],
     clients: [{}],
     panel: zones.map((zone) => ({ sinceMs: noon, ...(zone && { zone }) })),

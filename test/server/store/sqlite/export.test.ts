@@ -5,7 +5,7 @@ import { csvField, exportRequests } from '../../../../server/store/sqlite/export
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { finishedRow, silent } from './records.ts';
 
-test('CSV names what a translation lost, and how often', async () => {
+test('CSV names what a translation lost, how often, and the note of a pinned request', async () => {
   const dropped: LossNote[] = [
     { code: 'no-equal', field: 'top_k', times: 1 },
     { code: 'provider-tool', field: 'tools[]', times: 3 },
@@ -14,10 +14,14 @@ test('CSV names what a translation lost, and how often', async () => {
   const ledger = createLedger({ database, log: silent });
   ledger.finished(finishedRow('req_1', { dropped }));
   let whole = '';
-  for await (const piece of exportRequests(ledger, 'csv', {})) whole += piece;
+  const pins = [{ id: 'req_1', keyId: 'k1', groupId: 'default', pinnedAt: 0, note: '=1+1' }];
+  const queries = { listRequests: ledger.listRequests.bind(ledger), listPins: async () => pins };
+  for await (const piece of exportRequests(queries, 'csv')) whole += piece;
   const [names = '', row = ''] = whole.split('\r\n');
-  expect(names).toMatch(/,client_retries,dropped,emulated$/);
-  expect(row).toMatch(/,0,"top_k \(no-equal\), tools\[\] \(provider-tool, 3 times\)",$/);
+  expect(names).toMatch(/,client_retries,dropped,emulated,pinned_at,note$/);
+  expect(row).toMatch(
+    /,0,"top_k \(no-equal\), tools\[\] \(provider-tool, 3 times\)",,1970-01-01T00:00:00\.000Z,'=1\+1$/,
+  );
 });
 
 test.each([

@@ -47,15 +47,18 @@ export const queries: { [T in QueryType]: (names: Names) => QueryInputMap[T][] }
     { type: 'requests', filter: { keyId: key } },
     { type: 'requests', filter: { search: marker } },
     { type: 'requests', sort: { by: 'duration' } },
+    { type: 'requests', filter: { pinned: true } },
   ],
   'request-count': ({ group, key }) => [
     { type: 'request-count', filter: { groupId: group } },
     { type: 'request-count', filter: { keyId: key } },
     { type: 'request-count', filter: { search: marker } },
+    { type: 'request-count', filter: { pinned: true } },
   ],
   'request-names': () => [{ type: 'request-names', of: 'client' }],
   request: ({ request }) => [{ type: 'request', id: request }],
   'request-texts': ({ request }) => [{ type: 'request-texts', ids: [request] }],
+  pins: () => [{ type: 'pins' }],
   sessions: ({ group, key }) => [
     { type: 'sessions' },
     { type: 'sessions', filter: { groupId: group } },
@@ -149,6 +152,8 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'person.revoke': ({ person }) => [{ type: 'person.revoke', id: person }],
   'session.stop': ({ session }) => [{ type: 'session.stop', id: session }],
   'session.resume': ({ session }) => [{ type: 'session.resume', id: session }],
+  'request.pin': ({ request }) => [{ type: 'request.pin', id: request, note: 'mine' }],
+  'request.unpin': ({ request }) => [{ type: 'request.unpin', id: request }],
   'group.put': ({ group }) => [
     { type: 'group.put', group: { id: group } },
     { type: 'group.put', group: { id: 'ours', limits: { requestsPerMinute: 100_000 } } },

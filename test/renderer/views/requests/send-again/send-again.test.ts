@@ -31,7 +31,7 @@ function shown(request: Partial<CapturedRequest<CapturedBody>>): RequestInFull {
     response: { ...message, status: 200 },
     attempts: [],
   };
-  return { request: { ...finished('r1'), seq: 1 }, capture, captureAbsence: null, isRecent: false };
+  return { request: { ...finished('r1'), seq: 1 }, capture, captureAbsence: null, isRecent: false, pin: null };
 }
 
 describe('an earlier request', () => {

@@ -12,6 +12,7 @@ export function keptContract(subject: StoreSubject): void {
   captureRoomContract(subject);
   refusalContract(subject);
   retentionContract(subject);
+  pinContract(subject);
   exportContract(subject);
 }
 
@@ -256,6 +257,59 @@ function retentionContract(subject: StoreSubject): void {
   });
 }
 
+function pinContract(subject: StoreSubject): void {
+  describe('pinned requests', () => {
+    const used = useLedger(subject);
+    const body = { encoding: 'utf8' as const, data: '{"said":"nul \\u0000 and \ud83d\ude00"}' };
+    const message = { headers: [['x-team', 'blue']] as const, body, bytes: 30, gap: null };
+    const capture = {
+      request: { method: 'POST', url: '/v1/chat/completions', ...message },
+      response: { status: 200, ...message },
+      attempts: [],
+    };
+
+    async function pinnedOf(id: string, note: string | null = null) {
+      const request = await used.ledger.getRequest(id);
+      if (!request) throw new Error(`There is no ${id}.`);
+      return { request, pinnedAt: noon, note };
+    }
+
+    test('are read as they were after a restart and after their rows have been deleted', async () => {
+      const nowMs = Date.now();
+      used.add(ended('req_old', { startedAt: nowMs - 5 * day }), ended('req_new', { startedAt: nowMs }));
+      const [old, recent] = [await pinnedOf('req_old', 'the slow one\0'), await pinnedOf('req_new')];
+      expect(await used.ledger.pins.put(old, capture, 2)).toBe(true);
+      expect(await used.ledger.pins.put(recent, null, 2)).toBe(true);
+      used.settings.ledger.retentionDays = 2;
+      await used.ledger.flush();
+      await used.ledger.sweep();
+      await used.restart();
+      expect(await used.ledger.getRequest('req_old')).toBe(null);
+      const read = { ...old, note: 'the slow one\ufffd' };
+      expect(await used.ledger.pins.list()).toEqual([recent, read]);
+      expect(await used.ledger.pins.find('req_old')).toEqual(read);
+      expect(await used.ledger.pins.readCapture('req_old')).toEqual(capture);
+      expect(await used.ledger.pins.readCapture('req_new')).toBe(null);
+    });
+
+    test('are as many as may be, and are noted and removed one by one', async () => {
+      const { pins } = used.ledger;
+      used.add(ended('req_1'), ended('req_2'));
+      const [first, second] = [await pinnedOf('req_1'), await pinnedOf('req_2')];
+      expect(await pins.put(first, null, 1)).toBe(true);
+      expect(await pins.put(second, null, 1)).toBe(false);
+      expect(await pins.put({ ...first, note: 'again' }, null, 1)).toBe(true);
+      expect(await pins.note('req_1', 'better')).toBe(true);
+      expect(await pins.note('req_2', 'none')).toBe(false);
+      expect(await pins.list()).toEqual([{ ...first, note: 'better' }]);
+      expect(await pins.remove('req_1')).toBe(true);
+      expect(await pins.remove('req_1')).toBe(false);
+      expect(await pins.list()).toEqual([]);
+      expect(await pins.find('req_1')).toBe(null);
+    });
+  });
+}
+
 function exportContract(subject: StoreSubject): void {
   describe('an export', () => {
     const used = useLedger(subject);
@@ -290,6 +344,7 @@ function exportContract(subject: StoreSubject): void {
 
 async function exported({ ledger }: UsedLedger, format: ExportFormat, filter: object): Promise<string> {
   let whole = '';
-  for await (const piece of exportRequests(ledger, format, filter)) whole += piece;
+  const listRequests = (page: object) => ledger.listRequests({ ...filter, ...page });
+  for await (const piece of exportRequests({ listRequests, listPins: async () => [] }, format)) whole += piece;
   return whole;
 }
