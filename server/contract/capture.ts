@@ -78,6 +78,16 @@ export interface CapturedRequest<Body> extends CapturedMessage<Body> {
 export interface CapturedResponse<Body> extends CapturedMessage<Body> {
   /** Null if no response arrived. */
   status: number | null;
+  /** Only of an event stream whose events came at different times. */
+  flow?: EventFlow;
+}
+
+/** How many events of a stream arrived when, from its first byte on. What each of them says is not told apart. */
+export interface EventFlow {
+  /** Length of a step, 100 ms or, of a longer stream, more. */
+  stepMs: number;
+  /** Of each step. */
+  events: readonly number[];
 }
 
 /** One attempt as its provider received it. */

@@ -1,5 +1,6 @@
 /** @suite long */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
 import type { ConfigInput } from '../../server/contract/config.ts';
@@ -7,7 +8,14 @@ import { json, type Script, type ScriptedUpstream, startUpstream } from '../supp
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow } from './open-window.ts';
 import { expectFocus } from './person.ts';
-import { appearancesDownTo380, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import {
+  appearancesDownTo380,
+  createKeptKey,
+  oneOrAllAppearances,
+  openInSuite,
+  overflowOf,
+  takePicture,
+} from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/requests';
@@ -26,7 +34,7 @@ function answer(response: ServerResponse, content: string): void {
 }
 
 function streamChunks(response: ServerResponse, chunks: readonly object[]): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const choice of chunks) {
     const chunk = { ...base, object: 'chat.completion.chunk', choices: [{ index: 0, finish_reason: null, ...choice }] };
     response.write(`data: ${JSON.stringify(chunk)}\n\n`);
@@ -274,6 +282,42 @@ it('goes through the list by keys, closes without a step in the history, and giv
   await rowOf(page).first().waitFor();
   expect(await panel.count()).toBe(0);
 });
+
+for (const { width, colorScheme, locale } of oneOrAllAppearances) {
+  it(`draws attempts as lanes, with the events of the stream and its gaps, in ${width} px, ${colorScheme}, ${locale}`, async () => {
+    const config = await configOf({
+      Shaky: (_request, response) => json(response, { error: { message: 'Overloaded', type: 'server_error' } }, 503),
+      Steady: async (_request, response) => {
+        streamChunks(response, [{ delta: { role: 'assistant', content: 'It' } }]);
+        for (const pauseMs of [250, 700, 150]) {
+          await sleep(pauseMs);
+          streamChunks(
+            response,
+            [' rains', ' and', ' rains'].map((content) => ({ delta: { content } })),
+          );
+        }
+        streamChunks(response, [{ delta: {}, finish_reason: 'stop' }]);
+        response.end('data: [DONE]\n\n');
+      },
+    });
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, gateway, complaints } = await open({ screen, config, context });
+    const stream = await gateway.client.chat.completions.create({ model: 'gpt-x', messages, stream: true });
+    for await (const _ of stream);
+    await rowOf(page).first().click();
+    const isEnglish = locale === 'en-GB';
+    await page.getByRole('tab').nth(5).click();
+    // In words: 12 events, of which some came together, and where it paused.
+    await page
+      .getByText(isEnglish ? /^\d+ · at most \d+ in 100 ms · gap of .+ at / : /^\d+ · 100 ms 内最多 \d+ 个 · .+ 处停顿/)
+      .waitFor();
+    await page.getByText(isEnglish ? /^Each bar counts the events/ : /^每个柱形/).waitFor();
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await takePicture(page, `gallery/timeline-${width}-${colorScheme}-${locale}`, { fullPage: false });
+    expect(complaints).toEqual([]);
+  });
+}
 
 it('leaves the keys to a dialog that is open above it', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });

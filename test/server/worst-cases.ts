@@ -31,6 +31,7 @@ import { extractUsage } from '../../server/apis/openai/usage/usage.ts';
 import { openaiTerms } from '../../server/apis/openai/usage/usage-shapes.ts';
 import { chatFitting } from '../../server/apis/openai/wire/fit-request.ts';
 import { GatewayError } from '../../server/contract/errors.ts';
+import { FlowCount } from '../../server/exchange/capture/attempt-capture.ts';
 import { createJobObserver } from '../../server/exchange/jobs/job-observer.ts';
 import { createObjectObserver } from '../../server/exchange/jobs/passthrough-object-observer.ts';
 import { outgoingQuery } from '../../server/exchange/outgoing/outgoing-request.ts';
@@ -628,6 +629,16 @@ export const worstCases: Record<string, WorstCase> = {
       mostPromptTokens(bytes),
     ],
   },
+  'the times of the events of a captured stream': {
+    atOnceBytes: 1024 * kilobyte,
+    readers: ['FlowCount'],
+    inputs: { lines: ['', 'a\n', ''], 'empty lines': ['', '\n', ''], events: ['', 'data: 1\r\n\r\n', ''] },
+    run: (bytes) => {
+      const count = new FlowCount();
+      for (let step = 0; step < 2; step++) count.take(bytes, step * 1e9);
+      return count.flow;
+    },
+  },
   'the parameters of a header': {
     atOnceBytes: 16 * kilobyte,
     readers: ['headerParameters'],
@@ -758,7 +769,6 @@ export const lookAtNone = [
   'CacheRecorder',
   'ExchangeCapture',
   'BodyStart',
-  'ResponseCapture',
   'writePiece',
   // zlib decompresses outside the event loop, up to a limit.
   'encodingsOf',

@@ -211,6 +211,16 @@ export const requests = {
     content: 'First content',
     transfer: 'Transfer',
   },
+  flow: {
+    events: 'Events',
+    most: (count: string, step: string) => `at most ${count} in ${step}`,
+    gap: (duration: string, at: string) => `gap of ${duration} at ${at}`,
+    /** Below the figures of a stream. */
+    notTokens:
+      'Each bar counts the events of the stream that ended in that time. An event can be a token, a part of one, or several.',
+    unknown:
+      'When the events of the stream came is kept where the request is captured, if they did not come all at once.',
+  },
   longestGap: 'Longest gap',
   total: 'Total',
   stillRunning: 'running',

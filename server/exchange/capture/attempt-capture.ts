@@ -6,6 +6,7 @@ import type {
   CapturedRequest,
   CapturedResponse,
   CaptureGap,
+  EventFlow,
 } from '../../contract/capture.ts';
 import type { AttemptRecord } from '../../contract/ledger.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
@@ -119,6 +120,7 @@ export class ResponseCapture {
   #headers: Headers | null = null;
   #isReadable = true;
   #hasEnded = false;
+  #flow: FlowCount | null = null;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -132,10 +134,12 @@ export class ResponseCapture {
     this.#isReadable = isDecoded || isPlain(headers);
     this.#hasEnded = false;
     this.#body = new BodyStart(this.#maxBytes);
+    this.#flow = this.#isReadable && isEventStream(headers) ? new FlowCount() : null;
   }
 
   take(chunk: Buffer): void {
     if (this.#isReadable) this.#body.take(chunk);
+    this.#flow?.take(chunk, performance.now());
   }
 
   end(): void {
@@ -144,12 +148,12 @@ export class ResponseCapture {
 
   /** `mayEndEarly`: a response that was not read to its end is complete all the same. */
   captured(rules: CaptureRules, mayEndEarly: boolean): CapturedResponse<Buffer> {
-    return { status: this.#status, ...this.#message(rules, mayEndEarly) };
+    return { ...this.#head(), ...this.#message(rules, mayEndEarly) };
   }
 
   /** Without the body, for this reason. */
   unkept(gap: CaptureGap, rules: CaptureRules): CapturedResponse<Buffer> {
-    return { status: this.#status, ...withoutBody(this.#headers, gap, rules) };
+    return { ...this.#head(), ...withoutBody(this.#headers, gap, rules) };
   }
 
   /** Whether the kept bytes of both are equal. */
@@ -168,11 +172,61 @@ export class ResponseCapture {
     return this.#body.kept.length;
   }
 
+  #head(): Pick<CapturedResponse<Buffer>, 'status' | 'flow'> {
+    const flow = this.#flow?.flow;
+    return { status: this.#status, ...(flow && { flow }) };
+  }
+
   #message(rules: CaptureRules, mayEndEarly: boolean): CapturedMessage<Buffer> {
     if (this.#headers === null) return withoutBody(null, 'no-response', rules);
     if (!this.#isReadable) return withoutBody(this.#headers, 'compressed', rules);
     const isCut = !this.#hasEnded && !mayEndEarly;
     const raw = { start: this.#body.kept, totalBytes: this.#body.bytes, isCut };
     return capturedMessage(this.#headers, raw, rules);
+  }
+}
+
+function isEventStream({ 'content-type': type }: Headers): boolean {
+  return typeof type === 'string' && type.toLowerCase().startsWith('text/event-stream');
+}
+
+const shortestStepMs = 100;
+/** Of a longer stream, the steps become longer. */
+const mostSteps = 600;
+const newLine = 10;
+const carriageReturn = 13;
+
+/** Counts the events of a stream by the time of their end, an empty line. */
+export class FlowCount {
+  #stepMs = shortestStepMs;
+  #events: number[] = [];
+  #beganMs: number | null = null;
+  #isLineEmpty = false;
+
+  take(chunk: Buffer, nowMs: number): void {
+    this.#beganMs ??= nowMs;
+    let ended = 0;
+    for (const byte of chunk) {
+      if (byte === newLine) {
+        if (this.#isLineEmpty) ended++;
+        this.#isLineEmpty = !this.#isLineEmpty;
+      } else if (byte !== carriageReturn) this.#isLineEmpty = false;
+    }
+    if (ended === 0) return;
+    let step = Math.floor((nowMs - this.#beganMs) / this.#stepMs);
+    for (; step >= mostSteps; step = Math.floor(step / 2)) this.#widen();
+    while (this.#events.length <= step) this.#events.push(0);
+    this.#events[step] = (this.#events[step] ?? 0) + ended;
+  }
+
+  /** Undefined if all came within one step. */
+  get flow(): EventFlow | undefined {
+    return this.#events.length > 1 ? { stepMs: this.#stepMs, events: [...this.#events] } : undefined;
+  }
+
+  #widen(): void {
+    const pairs = Array.from({ length: Math.ceil(this.#events.length / 2) }, (_, index) => index * 2);
+    this.#events = pairs.map((at) => (this.#events[at] ?? 0) + (this.#events[at + 1] ?? 0));
+    this.#stepMs *= 2;
   }
 }

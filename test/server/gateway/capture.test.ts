@@ -1,7 +1,9 @@
 /** What is stored of captured requests, and why parts may be missing. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HeaderList } from '../../../server/contract/capture.ts';
+import { FlowCount } from '../../../server/exchange/capture/attempt-capture.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream, writePieces } from '../../support/upstream.ts';
 import { chatWithUsage } from './streams.ts';
@@ -321,4 +323,50 @@ describe('capture', () => {
       code: 'invalid_command',
     });
   });
+});
+
+test('a stream is kept with the times of its events, also where the client received the same bytes', async () => {
+  upstream.answer(async (_request, response) => {
+    eventStream(response);
+    const [first = '', ...others] = chatWithUsage.split(/(?<=\n\n)/);
+    await writePieces(response, Buffer.from(first), []);
+    await sleep(350);
+    response.end(others.join(''));
+  });
+  const { capture } = await ask({
+    body: '{"model":"gpt-x","stream":true,"stream_options":{"include_usage":true}}',
+  });
+  const flow = capture?.attempts[0]?.response.flow;
+  expect(capture?.attempts[0]?.response.gap).toBe('as-client');
+  expect(flow?.stepMs).toBe(100);
+  // The first one, nothing for a while, and the others.
+  expect(flow?.events.slice(0, 2)).toEqual([1, 0]);
+  expect(flow?.events.reduce((sum, count) => sum + count, 0)).toBe(chatWithUsage.split('\n\n').length - 1);
+});
+
+test.each<[string, [text: string, atMs: number][], object | undefined]>([
+  ['at once', [['data: 1\n\ndata: 2\n\n', 7]], undefined],
+  [
+    'in parts',
+    [
+      ['data: 1\n', 0],
+      ['\nda', 150],
+      ['ta: 2\r\n\r', 250],
+      ['\n', 460],
+    ],
+    { stepMs: 100, events: [0, 1, 0, 0, 1] },
+  ],
+  [
+    'for hours',
+    [
+      ['a\n\n', 0],
+      ['b\n\n', 100],
+      ['c\n\n', 119_900],
+    ],
+    { stepMs: 200, events: [2, ...Array(598).fill(0), 1] },
+  ],
+])('events that come %s are counted by the time of their end', (_how, chunks, flow) => {
+  const count = new FlowCount();
+  for (const [text, atMs] of chunks) count.take(Buffer.from(text), 1_000 + atMs);
+  expect(count.flow).toEqual(flow);
 });

@@ -53,7 +53,7 @@ function TabContent({ tab, full }: { tab: TabName; full: RequestInFull }): React
   const { inspector: names } = useLocalization().messages;
   const { request, capture, captureAbsence } = full;
   if (tab === 'summary') return <Summary request={full.request} />;
-  if (tab === 'timeline') return <Timeline request={request} />;
+  if (tab === 'timeline') return <Timeline full={full} />;
   if (tab === 'attempts') {
     return (
       <>

@@ -1,5 +1,6 @@
 /** The phases of a request, for the timeline. Pure. All times are in milliseconds from the start of the request. */
-import type { RequestView } from '../../../../server/contract/request-views.ts';
+import type { CapturedExchange, EventFlow } from '../../../../server/contract/capture.ts';
+import type { CapturedBody, RequestView } from '../../../../server/contract/request-views.ts';
 import type { Messages } from '../../../messages/en/en.ts';
 
 type PhaseName = keyof Messages['requests']['phases'];
@@ -45,6 +46,65 @@ export function phasesOf({ startedAt, queueMs, totalMs, attempts }: RequestView)
     add('transfer', beginMs + transferMs, endMs);
   }
   return phases;
+}
+
+/** How the events of an attempt's stream arrived. */
+interface LaneFlow {
+  stepMs: number;
+  steps: { fromMs: number; events: number }[];
+  /** Times without an event that are longer than others. */
+  gaps: { fromMs: number; toMs: number }[];
+}
+
+/** What is drawn on one line: an attempt with the pause before it, or the queue before several. */
+interface Lane {
+  /** As in its phases. */
+  attempt: number | null;
+  /** Null for the queue. */
+  provider: string | null;
+  phases: Phase[];
+  /** Null if it was not told, or nothing came. */
+  firstContentMs: number | null;
+  /** Null if it was not captured, or all events came at once. */
+  flow: LaneFlow | null;
+}
+
+/** So many steps without an event, one after the other, are a gap. */
+const leastGapSteps = 5;
+
+/** The attempts, one below the other. `captured`: what was kept of them. */
+export function lanesOf(request: RequestView, captured: CapturedExchange<CapturedBody> | null): Lane[] {
+  const phases = phasesOf(request);
+  const { attempts, startedAt, queueMs } = request;
+  const isAlone = attempts.length < 2;
+  const lanes = attempts.map((attempt, index): Lane => {
+    const number = isAlone ? null : index + 1;
+    const beginMs = Math.max(attempt.startedAt - startedAt, queueMs ?? 0);
+    const { firstContentMs, firstByteMs } = attempt;
+    const flow = captured?.attempts[index]?.response.flow;
+    return {
+      attempt: number,
+      provider: attempt.provider,
+      phases: phases.filter((phase) => phase.attempt === number),
+      firstContentMs: firstContentMs === null ? null : beginMs + firstContentMs,
+      flow: flow && firstByteMs !== null ? laneFlow(flow, beginMs + firstByteMs) : null,
+    };
+  });
+  const queue = phases.filter(({ attempt }) => attempt === null);
+  if (lanes.length > 0 && (isAlone || queue.length === 0)) return lanes;
+  return [{ attempt: null, provider: null, phases: queue, firstContentMs: null, flow: null }, ...lanes];
+}
+
+function laneFlow({ stepMs, events }: EventFlow, beginMs: number): LaneFlow {
+  const steps = events.map((count, index) => ({ fromMs: beginMs + index * stepMs, events: count }));
+  const gaps: LaneFlow['gaps'] = [];
+  let lastMs = beginMs;
+  for (const { fromMs, events: count } of steps) {
+    if (count === 0) continue;
+    if (fromMs - lastMs >= leastGapSteps * stepMs) gaps.push({ fromMs: lastMs, toMs: fromMs });
+    lastMs = fromMs + stepMs;
+  }
+  return { stepMs, steps, gaps };
 }
 
 const mostTicks = 6;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apiOfUrl } from '../../../../../renderer/state/captured/api-of-url.ts';
-import { longestGapOf, phasesOf, ticksOf } from '../../../../../renderer/views/requests/facts/timeline.ts';
+import { lanesOf, longestGapOf, phasesOf, ticksOf } from '../../../../../renderer/views/requests/facts/timeline.ts';
 import type { RequestView } from '../../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';
 import { finished } from '../../../events.ts';
@@ -90,5 +90,28 @@ describe('the API of an attempt', () => {
     ['https://x/v1/embeddings', null],
   ])('of %s is %s', (url, api) => {
     expect(apiOfUrl(url)).toBe(api);
+  });
+
+  it('is drawn as a lane for each attempt, with its first content, its events and the gaps between them', () => {
+    const first = attemptRecord({ startedAt: 1_000, totalMs: 5 });
+    const second = { ...attempt, startedAt: 1_010, firstByteMs: 50, firstContentMs: 70, totalMs: 1_500 };
+    const request = view({ queueMs: 2, totalMs: 1_510, attempts: [first, second] });
+    const message = { headers: null, body: null, bytes: 0, gap: null };
+    const exchange = (flow?: { stepMs: number; events: number[] }) => ({
+      request: { method: 'POST', url: null, ...message },
+      response: { status: 200, ...message, ...(flow && { flow }) },
+    });
+    const flow = { stepMs: 100, events: [4, 0, 0, 0, 0, 0, 2, 0, 1] };
+    const capture = { ...exchange(), attempts: [exchange(), exchange(flow)] };
+    const lanes = lanesOf(request, capture);
+    expect(lanes.map(({ attempt, phases }) => [attempt, phases.map(({ name }) => name)])).toEqual([
+      [null, ['queue']],
+      [1, ['wait']],
+      [2, ['connect', 'wait', 'content', 'transfer']],
+    ]);
+    expect(lanes[2]).toMatchObject({ firstContentMs: 80, flow: { stepMs: 100, gaps: [{ fromMs: 160, toMs: 660 }] } });
+    expect(lanes[2]?.flow?.steps.map(({ fromMs }) => fromMs)).toEqual([60, 160, 260, 360, 460, 560, 660, 760, 860]);
+    expect(lanes[1]).toMatchObject({ firstContentMs: null, flow: null });
+    expect(lanesOf(view({ queueMs: 2, attempts: [attempt] }), null)).toMatchObject([{ attempt: null, flow: null }]);
   });
 });
