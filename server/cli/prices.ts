@@ -66,9 +66,9 @@ function changesTable(changes: readonly PriceChange[]) {
 }
 
 function noteRenewal(output: Output, { mode, date, checkedAt, failure, waiting }: PriceRenewalView): void {
-  const checked = checkedAt === null ? 'not read yet' : `last read ${localTime(checkedAt)}`;
+  const read = checkedAt === null ? 'has not been read yet' : `was last read ${localTime(checkedAt)}`;
   output.note(
-    `List prices of ${date}; the public table is ${mode === 'off' ? 'not read (renewPrices is off)' : checked}.`,
+    `List prices of ${date}; the public table ${mode === 'off' ? 'is not read (renewPrices is off)' : read}.`,
   );
   if (failure !== null) output.note(`The last attempt failed: ${failure}`);
   const implausible = waiting.filter((each) => each.isImplausible).length;

@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashOf, testKey } from '../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { appearances, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const usage = { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 };
@@ -31,7 +33,47 @@ const screen = '/settings?section=prices';
 const partOf = (page: Page) => page.getByRole('region', { name: 'Prices' });
 const rowsOf = (page: Page) => partOf(page).getByRole('list', { name: 'Prices' }).locator(':scope > li');
 
+/** As if the public table had just been read, and had said this. */
+function readJustNow(folder: string): void {
+  const read = { triedAt: Date.now(), checkedAt: Date.now(), failure: null, date: null };
+  const waiting = [
+    { preset: 'openai', entry: 'gpt-4-turbo', amounts: { input: 8, output: 24 } },
+    { preset: 'openai', entry: 'gpt-3.5-turbo', amounts: { input: 5, output: 1.5 } },
+    { preset: 'openai', entry: 'gpt-9', amounts: { input: 1, output: 4 } },
+  ];
+  const prices = { ...read, etag: null, renewed: [], waiting };
+  const rates = { ...read, date: '2026-11-27', perDollar: { EUR: 0.9 } };
+  writeFileSync(join(folder, 'renewed-prices.json'), JSON.stringify({ version: 1, prices, rates }));
+}
+
+const renewing = () => {
+  const { prices } = config().settings;
+  const settings = { prices: { ...prices, another: { input: 8 } }, renewPrices: 'ask' as const };
+  return { ...config(), settings: { ...settings, currency: { code: 'EUR', perDollar: null } } };
+};
+
 describe('the prices', () => {
+  it('show what the public table would change, and apply it with a click, but for what is implausible', async () => {
+    const opened = await open({ screen, config: renewing(), prepare: readJustNow });
+    const { page, gateway, complaints } = opened;
+    await page.getByRole('region', { name: '2 list prices would change' }).getByText('gpt-9').waitFor();
+    const implausible = page.getByRole('region', { name: '1 price falls to 0 or changes more than fivefold' });
+    expect(await implausible.textContent()).toContain('gpt-3.5-turboInput $0.50 → Input $5.00');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Apply these', exact: true }).click();
+    await page.getByText('2 prices applied.').waitFor();
+    const { renewal } = await gateway.gateway.query({ type: 'prices' });
+    expect(renewal.waiting.map(({ entry }) => entry)).toEqual(['gpt-3.5-turbo']);
+    await page.getByText('1 US dollar is €0.90 as of').waitFor();
+    await page.getByLabel('Exchange rate').selectOption('fixed');
+    await page.getByLabel('EUR for one dollar').fill('0.5');
+    await page.getByLabel('EUR for one dollar').press('Enter');
+    await opened.clientWith(testKey).chat.completions.create({ model: 'alpha/another', messages: [] });
+    await page.goto(`${gateway.origin}/#/requests`);
+    await expect.poll(() => page.locator('tbody tr').first().textContent()).toContain('€4.00');
+    expect(complaints).toEqual([]);
+  });
+
   it('begin with models that were used without one, and a price that is set holds for later requests', async () => {
     const opened = await open({ screen: '/keys', config: config() });
     const { page, gateway, complaints } = opened;
@@ -130,8 +172,15 @@ describe('the prices', () => {
 
   it.each(appearances)('are legible in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const { page } = await open({ screen, config: config(), context });
-    await page.getByRole('button', { name: /^(Set price|设置价格).*another/ }).click();
+    const { page } = await open({ screen, config: renewing(), prepare: readJustNow, context });
+    await page.getByText('gpt-9').waitFor();
+    await takePicture(page, `prices-${width}-${colorScheme}-${locale}`);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await page
+      .getByRole('button', { name: /^(Set price|设置价格).*unheard-of.*Alpha|^设置价格.*unheard-of/ })
+      .first()
+      .click();
     await page.getByRole('textbox', { name: /^(Output|输出)/ }).fill('-1');
     await page.locator('[id$="-error"]').first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

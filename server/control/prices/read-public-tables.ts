@@ -135,12 +135,13 @@ function changesOf(text: string, renewed: readonly RenewedPrice[]): RenewalDocum
     throw new Error(`It has prices of ${read.length} models only, where ${known} are known.`);
   const list = new ListPrices(renewed);
   const checked = new Set(checkedPrices().map(([name]) => name));
-  const seen = new Set<string>();
-  return read.flatMap(({ preset, entry, amounts }) => {
-    if (seen.has(entry)) return [];
-    seen.add(entry);
+  // Several names of one model may have different prices: one of them is that of what is shipped.
+  return [...Map.groupBy(read, ({ entry }) => entry)].flatMap(([entry, named]) => {
+    const last = named.at(-1);
+    if (!last) return [];
+    const { preset, amounts } = last;
     const found = list.find([preset], modelOf(preset, entry));
-    if (found && (checked.has(found.entry) || isSame(found.amounts, amounts))) return [];
+    if (found && (checked.has(found.entry) || named.some((each) => isSame(found.amounts, each.amounts)))) return [];
     return [{ preset, entry, amounts }];
   });
 }

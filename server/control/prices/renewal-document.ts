@@ -1,6 +1,6 @@
 /** What was read of the public tables: a document that outlives a restart. */
 import { z } from 'zod';
-import { type PriceAmounts, priceFieldNames } from '../../contract/price-views.ts';
+import { type PriceAmounts, priceFieldNames, priceFields } from '../../contract/price-views.ts';
 
 /** `fetch` over the gateway's own transport, which follows no redirects. */
 export type FetchTable = (
@@ -53,7 +53,9 @@ const mostTimes = 5;
 export function isImplausible(before: PriceAmounts, after: PriceAmounts): boolean {
   return priceFieldNames.some((field) => {
     const [old, now] = [before[field], after[field]];
-    if (field === 'maxOutput' || old === undefined || old === 0) return false;
+    // Factors come and go with the prices that they are taken from.
+    const isPrice = priceFields[field] !== 'count' && priceFields[field] !== 'factor';
+    if (!isPrice || old === undefined || old === 0) return false;
     return now === undefined || now === 0 || now / old > mostTimes || old / now > mostTimes;
   });
 }

@@ -99,6 +99,19 @@ describe('a public table', () => {
     expect(inputOf(later, 'gpt-4-turbo')).toBe(20);
   });
 
+  test('of several names of one model the last counts, as when the shipped prices were made', async () => {
+    const world = await open('ask');
+    world.answer = () => {
+      const table = JSON.parse(publicTable());
+      const name = Object.keys(table).find((each) => each.startsWith('gemini/')) ?? '';
+      return new Response(
+        JSON.stringify({ [name.slice('gemini/'.length)]: { ...table[name], input_cost_per_token: 1 }, ...table }),
+      );
+    };
+    await world.renewal.check();
+    expect(waitingIn(world.renewal)).toEqual([]);
+  });
+
   test('applies by itself where that is asked for, but for what is implausible', async () => {
     const world = await open('apply');
     world.answer = () =>
