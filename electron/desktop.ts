@@ -2,9 +2,12 @@
  * Creates the parts of the desktop (engine, tray, window, notifications, updater) and connects them. Contains no logic of
  * its own. Call when Electron is ready.
  */
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { app, dialog, globalShortcut, Menu, powerMonitor, protocol, session, shell } from 'electron';
 import type { PresetPlaces } from '../server/config/managed-preset.ts';
+import { openTerminal } from '../server/connect/open-terminal.ts';
+import { type ToolAccess, toolEnvironment, withTool } from '../server/connect/tool-environment.ts';
 import type { DesktopView, WindowAct } from '../server/contract/ipc.ts';
 import type { Environment } from '../server/engine/environment.ts';
 import type { EngineOptions } from '../server/engine/open-engine.ts';
@@ -189,6 +192,7 @@ export function createDesktop(options: DesktopOptions): Desktop {
     installUpdate,
     publishDesktop,
     showLogFolder,
+    openTerminal: (access) => openToolTerminal(options, access),
   });
   return {
     host,
@@ -250,6 +254,10 @@ function describeDesktop(parts: DescribedParts): DesktopView {
     notifications: notifications.settings,
     update: updater.view,
   };
+}
+
+function openToolTerminal({ platform, env }: DesktopOptions, access: ToolAccess): Promise<void> {
+  return openTerminal({ platform, env: withTool(env, toolEnvironment(access, env)), folder: env.HOME || homedir() });
 }
 
 const showLogFolder = () => void shell.openPath(app.getPath('logs'));

@@ -1,4 +1,6 @@
 /** The window's IPC calls. `ipc.ts` has checked sender and arguments before these run. */
+import type { ToolAccess } from '../server/connect/tool-environment.ts';
+import { originOf } from '../server/contract/address.ts';
 import { GatewayError } from '../server/contract/errors.ts';
 import type { DesktopView } from '../server/contract/ipc.ts';
 import type { Gateway } from '../server/engine/gateway.ts';
@@ -29,6 +31,8 @@ export interface IpcHandlerPorts {
   publishDesktop(): void;
   installUpdate(): Promise<void>;
   showLogFolder(): void;
+  /** With the environment by which programs find Sluice. */
+  openTerminal(access: ToolAccess): Promise<void>;
 }
 
 export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
@@ -76,6 +80,13 @@ export function createIpcHandlers(ports: IpcHandlerPorts): IpcHandlers {
     installUpdate: withoutResult(() => void ports.installUpdate()),
     takeOpened: () => ports.inbox.take(),
     showLogFolder: withoutResult(ports.showLogFolder),
+    async openTerminal({ key, model }) {
+      const engine = engineOf(host);
+      const { secret } = await engine.execute({ type: 'key.reveal', id: key });
+      const origin = originOf(await engine.query({ type: 'status' }));
+      await ports.openTerminal({ origin, key: secret, model: model ?? undefined });
+      return null;
+    },
     showWindow: withoutResult((path: string) => window.open(path)),
     hideWindow: withoutResult(window.hide),
   };

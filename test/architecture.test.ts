@@ -102,7 +102,7 @@ const mayImport: Record<string, string[]> = {
 
 /** What the shell may import: itself, the contract, and the files that open an engine on a data folder. */
 const shellMayImport =
-  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|resource-exhaustion)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-(process|libraries)\.ts$)/;
+  /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|resource-exhaustion)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/connect\/(open-terminal|tool-environment)\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-(process|libraries)\.ts$)/;
 
 const singleImporters: Record<string, RegExp> = {
   express: /^server\/(http\/|team\/people\/sign-in-routes\.ts$)/,

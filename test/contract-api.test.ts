@@ -95,7 +95,13 @@ function overIpc(): ControlApi {
     inbox: { take: absent },
     language: { choose: absent },
     updater: { view: noUpdate, check: absent, cancel: absent, install: absent },
-    ...{ desktopView: absent, publishDesktop: absent, installUpdate: absent, showLogFolder: absent },
+    ...{
+      desktopView: absent,
+      publishDesktop: absent,
+      installUpdate: absent,
+      showLogFolder: absent,
+      openTerminal: absent,
+    },
   };
   registerIpcHandlers({
     handlers: createIpcHandlers({ host, relay, window: { open: absent, hide: absent }, ...ofDesktop }),

@@ -1,18 +1,22 @@
-/** `sluice env`: prints shell commands that set the variables by which programs find Sluice. */
+/** `sluice env` and `sluice terminal`: the variables by which programs find Sluice, as commands of a shell or in a terminal. */
 import { type Command, Option } from 'commander';
+import { openTerminal } from '../connect/open-terminal.ts';
+import { type ToolEnvironment, toolEnvironment, withTool } from '../connect/tool-environment.ts';
 import type { KeyView } from '../contract/access-views.ts';
 import { originOf } from '../contract/address.ts';
 import { controlError } from '../contract/control-error.ts';
-import { type Shell, shells } from '../contract/shell-words.ts';
+import { quoted, type Shell, shells } from '../contract/shell-words.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
-import { shellLines, toolEnvironment } from './programs/tool-environment.ts';
-import type { Verbs } from './verb.ts';
+import type { VerbContext, Verbs } from './verb.ts';
 
-interface EnvOptions {
+interface TerminalOptions {
   key?: string;
   model?: string;
+}
+
+interface EnvOptions extends TerminalOptions {
   shell: Shell;
 }
 
@@ -22,6 +26,7 @@ export const envExamples: Examples = {
     'sluice env --shell fish | source',
     'sluice env --shell powershell | Out-String | Invoke-Expression',
   ],
+  terminal: ['sluice terminal', 'sluice terminal --key mine --model groq/openai/gpt-oss-120b'],
 };
 
 export function addEnvVerb(program: Command, { on }: Verbs): void {
@@ -31,13 +36,37 @@ export function addEnvVerb(program: Command, { on }: Verbs): void {
     .option('--key <id>', 'the key (default: the first one whose secret is kept)')
     .option('--model <name>', 'the model, for programs that take it from their environment')
     .addOption(shellOption());
-  on<EnvOptions>(env, async ({ control, output, terminal }, _, { key: keyId, model, shell }) => {
-    const id = keyId ?? (await chooseKey(control, undefined)).id;
-    const { secret } = await control.execute({ type: 'key.reveal', id });
-    const tool = toolEnvironment({ origin: await clientOrigin(control), key: secret, model }, terminal.env);
-    output.show(Object.fromEntries(tool), shellLines(tool, shell));
-    if (keyId === undefined) output.note(`With key "${id}"; another with --key.`);
+  on<EnvOptions>(env, async (context, _, { shell, ...choice }) => {
+    const { id, tool } = await chosenEnvironment(context, choice);
+    context.output.show(Object.fromEntries(tool), shellLines(tool, shell));
+    if (choice.key === undefined) context.output.note(`With key "${id}"; another with --key.`);
   });
+  const terminal = program
+    .command('terminal')
+    .description('open a terminal window in which programs use Sluice, with a key in its environment')
+    .option('--key <id>', 'the key (default: the first one whose secret is kept)')
+    .option('--model <name>', 'the model, for programs that take it from their environment');
+  on<TerminalOptions>(terminal, async (context, _, choice) => {
+    const { id, tool } = await chosenEnvironment(context, choice);
+    await openTerminal({
+      platform: process.platform,
+      env: withTool(context.terminal.env, tool),
+      folder: process.cwd(),
+    });
+    context.output.show(
+      { key: id },
+      `A terminal is open. Programs that are started in it use Sluice with key "${id}".`,
+    );
+  });
+}
+
+async function chosenEnvironment(
+  { control, terminal: { env } }: VerbContext,
+  { key: keyId, model }: TerminalOptions,
+): Promise<{ id: string; tool: ToolEnvironment }> {
+  const id = keyId ?? (await chooseKey(control, undefined)).id;
+  const { secret } = await control.execute({ type: 'key.reveal', id });
+  return { id, tool: toolEnvironment({ origin: await clientOrigin(control), key: secret, model }, env) };
 }
 
 function shellOption(): Option {
@@ -79,3 +108,33 @@ export async function chooseModel(control: Control, key: KeyView): Promise<strin
   const examples = sampleIds.length > 0 ? `, such as ${sampleIds.join(', ')}` : '';
   throw new CliError(`Name the model with --model${examples}.`, exitCodes.usage);
 }
+
+/** Shell commands that set and unset the variables, one per line. */
+export function shellLines(tool: ToolEnvironment, shell: Shell): string {
+  return [...tool]
+    .map(([name, value]) => (value === undefined ? unset[shell](name) : setLine(name, value, shell)))
+    .join('\n');
+}
+
+function setLine(name: string, value: string, shell: Shell): string {
+  const word = quoted(value, shell);
+  if (word === null)
+    throw new CliError(
+      `${name} holds characters that cannot be written for ${shell}; use another shell, or "sluice run".`,
+    );
+  return set[shell](name, word);
+}
+
+const set: Record<Shell, (name: string, word: string) => string> = {
+  sh: (name, word) => `export ${name}=${word}`,
+  fish: (name, word) => `set -gx ${name} ${word}`,
+  powershell: (name, word) => `$env:${name} = ${word}`,
+  cmd: (name, word) => `set "${name}=${word}"`,
+};
+
+const unset: Record<Shell, (name: string) => string> = {
+  sh: (name) => `unset ${name}`,
+  fish: (name) => `set -e ${name}`,
+  powershell: (name) => `Remove-Item Env:${name} -ErrorAction SilentlyContinue`,
+  cmd: (name) => `set "${name}="`,
+};

@@ -22,6 +22,7 @@ const groups: Record<string, Record<string, string>> = {
     connect: 'set up a client, such as codex or claude-code',
     run: 'start a program that uses the gateway',
     env: 'print the variables that programs use',
+    terminal: 'open a terminal whose programs use the gateway',
     key: 'manage the keys of local clients',
   },
   'Choose providers and models:': {

@@ -3,13 +3,13 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import spawn from 'cross-spawn';
+import { toolEnvironment, withTool } from '../connect/tool-environment.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
 import { after } from '../ground/timers.ts';
 import type { Control } from './control.ts';
 import { chooseKey, chooseModel } from './env.ts';
 import { CliError } from './programs/exit-codes.ts';
 import type { RunFile } from './programs/program-context.ts';
-import { toolEnvironment, withTool } from './programs/tool-environment.ts';
 import type { Terminal } from './terminal.ts';
 
 interface ProgramStart {

@@ -67,6 +67,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'prices-in-work': () => '价格正在读取或应用，请稍后再试。',
   'keychain-failed': ({ reason }) => `操作系统的钥匙串出错：${reason}。请解锁或启动它，然后重试。`,
   'hotkey-taken': ({ keys }) => `${keys} 已被其他程序使用，或由系统保留。请选择其他按键。`,
+  'no-terminal': ({ reason }) => `无法打开终端：${reason}`,
   'sign-out-not-stored': ({ reason }) =>
     `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
   'client-not-configurable': ({ client }) =>

@@ -71,6 +71,7 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'prices-in-work': () => 'Prices are being read or applied right now. Try again in a moment.',
   'keychain-failed': ({ reason }) => `The OS keychain failed: ${reason}. Unlock or start it and try again.`,
   'hotkey-taken': ({ keys }) => `Another program uses ${keys}, or the system keeps it for itself. Choose other keys.`,
+  'no-terminal': ({ reason }) => `No terminal could be opened. ${reason}`,
   'sign-out-not-stored': ({ reason }) =>
     `All browsers are signed out, but that could not be saved: ${reason}. They will be signed in again after a restart; sign out again when the data folder can be written.`,
   'client-not-configurable': ({ client }) =>

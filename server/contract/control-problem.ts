@@ -61,6 +61,8 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'keychain-failed': { reason: string };
   /** `keys`: an Electron accelerator, such as `Control+Alt+S`. */
   'hotkey-taken': { keys: string };
+  /** `reason`: in English, such as the program that failed. */
+  'no-terminal': { reason: string };
   'sign-out-not-stored': { reason: string };
   /** Problems with a client's configuration file; paths in the form `~/.codex/config.toml`. */
   'client-not-configurable': { client: string };

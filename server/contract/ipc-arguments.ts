@@ -27,6 +27,7 @@ export const ipcArguments = {
   installUpdate: nothing,
   takeOpened: nothing,
   showLogFolder: nothing,
+  openTerminal: z.strictObject({ key: z.string().max(200), model: z.string().max(500).nullable() }),
   showWindow: z.string().max(2_048).startsWith('/'),
   hideWindow: nothing,
 } as const satisfies {

@@ -83,6 +83,11 @@ export interface IpcCalls {
   /** Returns what was opened once; null if there is nothing. */
   takeOpened: { argument: null; result: Opened | null };
   showLogFolder: { argument: null; result: null };
+  /**
+   * Opens a terminal whose programs use Sluice with this key and model (null: they choose). Only the desktop's own pages can ask for
+   * it: the control API has no such command.
+   */
+  openTerminal: { argument: { key: string; model: string | null }; result: null };
   /** Opens the window at a screen, given by its path. */
   showWindow: { argument: string; result: null };
   hideWindow: { argument: null; result: null };
@@ -122,6 +127,7 @@ export const ipcChannels: { readonly [Name in IpcCallName]: string } = {
   installUpdate: 'sluice:install-update',
   takeOpened: 'sluice:take-opened',
   showLogFolder: 'sluice:show-log-folder',
+  openTerminal: 'sluice:open-terminal',
   showWindow: 'sluice:show-window',
   hideWindow: 'sluice:hide-window',
 };

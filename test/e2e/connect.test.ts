@@ -50,6 +50,14 @@ describe('the connect screen', () => {
     },
   );
 
+  it.each(['Terminal', 'Zed', 'Crush'])('has for %s the command that opens a terminal with the key', async (name) => {
+    const window = await open({ config: { keys: [] }, screen: `/connect/${name.toLowerCase()}` });
+    await createKeptKey(window, 'my tool');
+    const steps = window.page.getByRole('region', { name: `Steps for ${name}` });
+    await steps.getByText('sluice terminal --key my-tool --model demo-chat').waitFor();
+    expect(await steps.getByRole('button', { name: 'Open a terminal' }).count()).toBe(0);
+  });
+
   it('does not take its own test for a client', async () => {
     const window = await open({ config: { keys: [] }, screen: '/connect/cursor' });
     await createKeptKey(window, 'my tool');

@@ -1,8 +1,11 @@
 /** @suite long */
+import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type {} from '../../renderer/state/api/create-api.ts';
 import { begun } from '../support/begun.ts';
+import { eventually } from '../support/eventually.ts';
 import { testKey } from '../support/gateway.ts';
 import { eventStream, json, startUpstream } from '../support/upstream.ts';
 import { openDesktopsInSuite } from './desktop-suite.ts';
@@ -92,6 +95,24 @@ describe('the desktop', () => {
     await desktop.order('clickMenu', { id: 'gateway' });
     await page.getByRole('status').getByText('Serving').waitFor();
     expect(await chat(await desktop.client(), 'demo-chat')).toMatchObject({ object: 'chat.completion' });
+  });
+
+  it('opens a terminal whose programs have the key in their environment', async () => {
+    const desktop = await open({ config: { keys: [] } });
+    const page = await desktop.page();
+    await page.getByRole('status').getByText('Serving').waitFor();
+    const { secret } = await page.evaluate(async () => {
+      const reply = await window.sluiceDesktop?.call('execute', { type: 'key.create', name: 'mine' });
+      return reply && 'result' in reply ? Object(reply.result) : {};
+    });
+    await page.evaluate(() => location.assign('#/connect/zed'));
+    await page.getByRole('button', { name: 'Open a terminal with this key' }).click();
+    const noted = (name: string) => readFileSync(join(desktop.folder, `terminal.${name}`), 'utf8');
+    await eventually(() => existsSync(join(desktop.folder, 'terminal.env')));
+    const env = noted('env').split('\n');
+    expect(env).toEqual(expect.arrayContaining([`SLUICE_API_KEY=${secret}`, `OPENAI_API_KEY=${secret}`]));
+    expect(env).toContain('OPENAI_MODEL=demo-chat');
+    expect(noted('called')).toBe(`0  ${desktop.folder}\n`);
   });
 
   it('copies the base URL and a key from the tray', async () => {

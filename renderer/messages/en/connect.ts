@@ -48,6 +48,9 @@ export const connect = {
   keyInFile: 'The key goes into the file, which then only you can read.',
   keyInOwnFile: (path: string) =>
     `The client reads the key from ${path}, which only you can read. The file goes when you undo this or revoke the key.`,
+  openTerminal: 'Open a terminal with this key',
+  openTerminalHint: 'What you start in that terminal finds Sluice and this key. The key is in its environment only.',
+  terminalCommand: 'Or open a terminal that has the key in its environment:',
   backup: 'Sluice keeps a backup and can undo this later without losing your other changes.',
   testFollows: (model: string) => `Afterwards it sends one short test request to ${model}.`,
 

@@ -44,6 +44,9 @@ export const connect: typeof english.connect = {
   keyFromVariable: (variable) => `密钥不会写入文件，而是从 ${variable} 读取。`,
   keyInFile: '密钥会写入文件，此后只有你能读取该文件。',
   keyInOwnFile: (path) => `客户端从 ${path} 读取密钥，只有你能读取该文件。撤销此更改或吊销密钥时，该文件会一并删除。`,
+  openTerminal: '打开带有此密钥的终端',
+  openTerminalHint: '在该终端中启动的程序会使用 Sluice 和此密钥。密钥只存在于终端的环境变量中。',
+  terminalCommand: '或打开环境变量中已有密钥的终端：',
   backup: 'Sluice 会保留备份，之后可以撤销，且不会丢失你的其他更改。',
   testFollows: (model) => `之后会向 ${model} 发送一个简短的测试请求。`,
 
@@ -57,6 +60,7 @@ export const connect: typeof english.connect = {
 
   steps: {
     'run-in-terminal': () => '在终端中运行：',
+    'any-in-terminal': () => '从环境变量读取服务商的程序可凭这些变量找到 Sluice，无论使用三种 API 中的哪一种：',
     install: () => '安装：',
     'write-program': () => '在你的程序中：',
     'or-environment': () => '或者设置这些环境变量：',

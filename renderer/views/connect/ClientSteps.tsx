@@ -1,17 +1,25 @@
-import { IconAlertTriangle } from '@tabler/icons-react';
+import { Button } from '@mantine/core';
+import { IconAlertTriangle, IconTerminal2 } from '@tabler/icons-react';
 import type { ClientGuide, Connection, GuideStep } from '../../../server/contract/clients/client-guide.ts';
 import { stepsOf } from '../../../server/contract/clients/client-guides.ts';
 import { formatMessage } from '../../../server/contract/coded.ts';
+import { shellWord } from '../../../server/contract/shell-words.ts';
 import { CopyButton } from '../../components/copying/CopyButton.tsx';
 import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../components/layout/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
+import { useDesktop } from '../../state/window/use-desktop.ts';
 import { ArrivalNote, type ArrivalNoteProps } from './ArrivalNote.tsx';
 import classes from './Connect.module.css';
 
 interface ClientStepsProps extends Omit<ArrivalNoteProps, 'clientId'> {
   guide: ClientGuide;
   connection: Connection;
+  /** The key to start the client with in a terminal; null if that cannot be done from here. */
+  terminalKey: string | null;
+  /** The chosen model; empty if there is none. */
+  model: string;
   /** Puts the key where its placeholder is shown. */
   withKey: WithKey;
 }
@@ -19,7 +27,7 @@ interface ClientStepsProps extends Omit<ArrivalNoteProps, 'clientId'> {
 export type WithKey = (text: string) => Promise<string | null>;
 
 /** The steps to set up one client, and whether its requests have arrived. */
-export function ClientSteps({ guide, connection, withKey, ...arrival }: ClientStepsProps) {
+export function ClientSteps({ guide, connection, terminalKey, model, withKey, ...arrival }: ClientStepsProps) {
   const { connect: messages } = useMessages();
   return (
     <Section title={messages.stepsOf(guide.name)}>
@@ -30,8 +38,38 @@ export function ClientSteps({ guide, connection, withKey, ...arrival }: ClientSt
           </li>
         ))}
       </ol>
+      {guide.isFromTerminal && terminalKey !== null && <TerminalOpener keyId={terminalKey} model={model} />}
       <ArrivalNote clientId={guide.id} {...arrival} />
     </Section>
+  );
+}
+
+/** Opens a terminal that has the key in its environment. A browser cannot, and shows the command that does. */
+function TerminalOpener({ keyId, model }: { keyId: string; model: string }) {
+  const { connect: messages } = useMessages();
+  const desktop = useDesktop();
+  if (!desktop) {
+    const command = `sluice terminal --key ${shellWord(keyId)}${model && ` --model ${shellWord(model)}`}`;
+    return (
+      <div className={classes.terminal}>
+        <p className={classes.text}>{messages.terminalCommand}</p>
+        <CopyLine value={command} label="sluice terminal" />
+      </div>
+    );
+  }
+  return (
+    <div className={classes.terminal}>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconTerminal2 size={14} />}
+        onClick={() => desktop.run('openTerminal', { key: keyId, model: model || null })}
+      >
+        {messages.openTerminal}
+      </Button>
+      <p className={classes.text}>{messages.openTerminalHint}</p>
+      {desktop.problem && <CommandProblem problem={desktop.problem} />}
+    </div>
   );
 }
 

@@ -14,6 +14,7 @@ import type { ControlState } from '../../state/control/control-state.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { useRights } from '../../state/rights/use-rights.ts';
+import { useDesktop } from '../../state/window/use-desktop.ts';
 import { ApplyPanel } from './ApplyPanel.tsx';
 import { ChoiceBar } from './ChoiceBar.tsx';
 import { ClientList } from './ClientList.tsx';
@@ -30,9 +31,10 @@ export function Connect() {
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const fromLedger = useQuery<'clients'>({ type: 'clients' }).answer ?? [];
   const { isAdmin } = useRights();
-  const configurable = useQuery<'connect-clients'>(
-    isAdmin && isOnGatewaysMachine() ? { type: 'connect-clients' } : null,
-  );
+  const isInDesktop = useDesktop() !== null;
+  // The files that Sluice writes are those of its own machine: no browser elsewhere is offered that.
+  const isOnGatewaysMachine = isInDesktop || isLoopback(window.location.hostname);
+  const configurable = useQuery<'connect-clients'>(isAdmin && isOnGatewaysMachine ? { type: 'connect-clients' } : null);
   const [path] = useLocation();
   const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
   const view = configurable.answer?.find(({ client }) => client === guide?.id);
@@ -68,6 +70,8 @@ export function Connect() {
             <ClientSteps
               guide={guide}
               connection={connection}
+              model={models.model}
+              terminalKey={isAdmin && isOnGatewaysMachine && keyChoice.key?.canReveal ? keyChoice.key.id : null}
               withKey={withKey}
               clientKey={keyChoice.key}
               fromLedger={fromLedger}
@@ -79,10 +83,8 @@ export function Connect() {
   );
 }
 
-/** The files that Sluice writes are those of its own machine: no browser elsewhere is offered that. */
-function isOnGatewaysMachine(): boolean {
-  const { protocol, hostname } = window.location;
-  return !protocol.startsWith('http') || /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
+function isLoopback(hostname: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
 }
 
 /** The steps of a client begin in sight, wherever in the list it was chosen. */

@@ -10,10 +10,10 @@ import { jsonFormat } from '../../connect/json-format.ts';
 import { managedPath } from '../../connect/managed-paths.ts';
 import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import { claudeModelVariables, claudeSwitches, rivalsOfClaudeCode } from '../../connect/rival-settings.ts';
+import { withoutProxy } from '../../connect/tool-environment.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { contrary, findOptions, type PreparedProgram, type ProgramContext, withoutOption } from './program-context.ts';
 import { outranked, readManaged, readProgramSettings } from './settings-files.ts';
-import { withoutProxy } from './tool-environment.ts';
 
 const program = 'Claude Code';
 

@@ -1,7 +1,6 @@
 /** What the preparation of a program starts from, and what it results in. */
-
+import type { ToolAccess, Variables } from '../../connect/tool-environment.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
-import type { ToolAccess, Variables } from './tool-environment.ts';
 
 export interface ProgramContext {
   access: ToolAccess;

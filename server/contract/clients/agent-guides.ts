@@ -96,6 +96,7 @@ export const agentGuides: readonly ClientGuide[] = [
     name: 'Crush',
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
+    isFromTerminal: true,
     steps: (connection) => [
       { say: { code: 'add-to', file: '~/.config/crush/crush.json' }, snippet: crushSettings(connection) },
       { say: { code: 'start-in-environment' }, snippet: `export SLUICE_KEY=${shellWord(connection.key)}\ncrush` },

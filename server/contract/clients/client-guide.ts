@@ -50,6 +50,8 @@ export interface ClientGuide {
   kind: ClientKind;
   /** In order of importance; null if they depend on the program that the person writes. */
   endpoints: readonly [ClientEndpoint, ...ClientEndpoint[]] | null;
+  /** Finds the key in the environment alone, so that it is best started from a terminal that has it. */
+  isFromTerminal?: boolean;
   steps(connection: Connection): readonly GuideStep[];
 }
 

@@ -2,7 +2,7 @@
 
 import { shellWord } from '../shell-words.ts';
 import { agentGuides } from './agent-guides.ts';
-import type { ClientGuide, Connection, GuideStep, NoteStep } from './client-guide.ts';
+import { type ClientGuide, type Connection, type GuideStep, type NoteStep, withoutVersion } from './client-guide.ts';
 import { editorGuides } from './editor-guides.ts';
 
 /** Inside a container, loopback addresses refer to the container, not to the machine. */
@@ -179,6 +179,19 @@ export const programGuides: readonly ClientGuide[] = [
       {
         say: { code: 'run-in-terminal' },
         snippet: `curl ${baseUrl}/chat/completions \\\n  -H ${shellWord(`Authorization: Bearer ${key}`)} -H 'Content-Type: application/json' \\\n  -d ${shellWord(chatBody(model))}`,
+      },
+    ],
+  },
+  {
+    id: 'terminal',
+    name: 'Terminal',
+    kind: 'programs',
+    endpoints: null,
+    isFromTerminal: true,
+    steps: (connection) => [
+      {
+        say: { code: 'any-in-terminal' },
+        snippet: `${shellEnvironment(connection)}\nexport ANTHROPIC_BASE_URL=${withoutVersion(connection.baseUrl)}\nexport ANTHROPIC_AUTH_TOKEN=${shellWord(connection.key)}\nexport GOOGLE_GEMINI_BASE_URL=${withoutVersion(connection.baseUrl)}\nexport GEMINI_API_KEY=${shellWord(connection.key)}`,
       },
     ],
   },

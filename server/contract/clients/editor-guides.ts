@@ -85,6 +85,7 @@ export const editorGuides: readonly ClientGuide[] = [
     name: 'Zed',
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
+    isFromTerminal: true,
     steps: (connection) => [
       { say: { code: 'add-to', file: '~/.config/zed/settings.json' }, snippet: zedSettings(connection) },
       { say: { code: 'zed-key' }, snippet: `export SLUICE_API_KEY=${shellWord(connection.key)}\nzed` },

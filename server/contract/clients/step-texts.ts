@@ -3,6 +3,7 @@ import type { TextsOf } from '../coded.ts';
 
 export interface StepCodes {
   'run-in-terminal': object;
+  'any-in-terminal': object;
   install: object;
   'write-program': object;
   'or-environment': object;
@@ -40,6 +41,8 @@ export interface StepCodes {
 
 export const stepTexts: TextsOf<StepCodes> = {
   'run-in-terminal': () => 'Run in a terminal:',
+  'any-in-terminal': () =>
+    'Programs that take their provider from the environment find Sluice by these variables, whichever of the three APIs they speak:',
   install: () => 'Install:',
   'write-program': () => 'In your program:',
   'or-environment': () => 'Or set these environment variables:',

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { CliError, exitCodes } from '../../../server/cli/programs/exit-codes.ts';
 import { prepareProgram } from '../../../server/cli/programs/prepare-program.ts';
 import type { PreparedProgram } from '../../../server/cli/programs/program-context.ts';
-import { toolEnvironment, withTool } from '../../../server/cli/programs/tool-environment.ts';
 import { claudeSwitches } from '../../../server/connect/rival-settings.ts';
+import { toolEnvironment, withTool } from '../../../server/connect/tool-environment.ts';
 import { elsewhere, hostilePrograms } from './hostile-settings.ts';
 
 const access = { origin: 'http://127.0.0.1:4810', key: 'sk-sluice-secret', model: 'groq/gpt' };

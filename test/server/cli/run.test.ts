@@ -151,6 +151,21 @@ describe('run', () => {
   });
 });
 
+test('terminal opens one with the key in its environment, and neither among its arguments nor in what is printed', async () => {
+  const folder = temporaryFolder();
+  const { secret } = Object(await runJson(['key', 'create', 'mine', '--data-dir', folder]));
+  const fake = join(import.meta.dirname, '../../electron/double/bin');
+  const env = { HOME: folder, PATH: `${fake}:${process.env.PATH}` };
+  const { code, stdout } = await runVerb(['terminal', '--model', 'groq/gpt', '--data-dir', folder], { env });
+  expect([code, stdout]).toEqual([
+    0,
+    'A terminal is open. Programs that are started in it use Sluice with key "mine".\n',
+  ]);
+  expect(readFileSync(join(folder, 'terminal.called'), 'utf8')).toBe(`0  ${process.cwd()}\n`);
+  const noted = readFileSync(join(folder, 'terminal.env'), 'utf8').split('\n');
+  expect(noted).toEqual(expect.arrayContaining([`SLUICE_API_KEY=${secret}`, 'OPENAI_MODEL=groq/gpt']));
+});
+
 describe('env', () => {
   test.each([
     { shell: 'sh', line: "export OPENAI_API_KEY='sk-sluice-", unset: 'unset ANTHROPIC_API_KEY' },
@@ -204,7 +219,7 @@ describe('env', () => {
   test('key create --export prints the variables with the new key', async () => {
     const { stdout, stderr } = await runVerb(['key', 'create', 'mine', '--export', '--data-dir', temporaryFolder()]);
     expect(stdout).toMatch(
-      /^export SLUICE_KEY='sk-sluice-\w+'\nexport OPENAI_BASE_URL='http:\/\/127\.0\.0\.1:4810\/v1'\n/,
+      /^export SLUICE_KEY='sk-sluice-\w+'\nexport SLUICE_API_KEY='sk-sluice-\w+'\nexport OPENAI_BASE_URL='http:\/\/127\.0\.0\.1:4810\/v1'\n/,
     );
     expect(stderr).toContain('Key "mine"');
   });

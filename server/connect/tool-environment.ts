@@ -1,11 +1,9 @@
 /**
  * The environment in which a program finds Sluice, whichever API it uses. The variables are those that the official
  * SDKs read (openai, @anthropic-ai/sdk, @google/genai), and the programs built on them: Claude Code, Gemini CLI, Qwen
- * Code, aider, llm.
+ * Code, aider, llm, Zed.
  */
-import { claudeModelVariables, claudeSwitches } from '../../connect/rival-settings.ts';
-import { quoted, type Shell } from '../../contract/shell-words.ts';
-import { CliError } from './exit-codes.ts';
+import { claudeModelVariables, claudeSwitches } from './rival-settings.ts';
 
 export interface ToolAccess {
   /** The origin at which Sluice listens. */
@@ -16,7 +14,7 @@ export interface ToolAccess {
 }
 
 /** A variable without a value must be unset. */
-type ToolEnvironment = ReadonlyMap<string, string | undefined>;
+export type ToolEnvironment = ReadonlyMap<string, string | undefined>;
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -26,6 +24,8 @@ export function toolEnvironment({ origin, key, model }: ToolAccess, present: Var
   const noProxy = withoutProxy(present.NO_PROXY || present.no_proxy, new URL(origin).hostname);
   return new Map([
     ['SLUICE_KEY', key],
+    // For Zed, which makes the name from that of the provider in its settings.
+    ['SLUICE_API_KEY', key],
     ['OPENAI_BASE_URL', baseUrl],
     // For LiteLLM, and therefore aider.
     ['OPENAI_API_BASE', baseUrl],
@@ -73,33 +73,3 @@ export function withTool(present: Variables, tool: ToolEnvironment): Variables {
   const others = Object.entries(present).filter(([name]) => !tool.has(name));
   return { ...Object.fromEntries(others), ...changed };
 }
-
-/** Shell commands that set and unset the variables, one per line. */
-export function shellLines(tool: ToolEnvironment, shell: Shell): string {
-  return [...tool]
-    .map(([name, value]) => (value === undefined ? unset[shell](name) : setLine(name, value, shell)))
-    .join('\n');
-}
-
-function setLine(name: string, value: string, shell: Shell): string {
-  const word = quoted(value, shell);
-  if (word === null)
-    throw new CliError(
-      `${name} holds characters that cannot be written for ${shell}; use another shell, or "sluice run".`,
-    );
-  return set[shell](name, word);
-}
-
-const set: Record<Shell, (name: string, word: string) => string> = {
-  sh: (name, word) => `export ${name}=${word}`,
-  fish: (name, word) => `set -gx ${name} ${word}`,
-  powershell: (name, word) => `$env:${name} = ${word}`,
-  cmd: (name, word) => `set "${name}=${word}"`,
-};
-
-const unset: Record<Shell, (name: string) => string> = {
-  sh: (name) => `unset ${name}`,
-  fish: (name) => `set -e ${name}`,
-  powershell: (name) => `Remove-Item Env:${name} -ErrorAction SilentlyContinue`,
-  cmd: (name) => `set "${name}="`,
-};
