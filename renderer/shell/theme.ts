@@ -55,8 +55,12 @@ export const theme = createTheme({
     lg: '24px',
     xl: 'var(--space-alone)',
   },
-  // Some are sentences.
-  components: { Menu: { styles: { label: { fontWeight: 400 } } } },
+  components: {
+    // Some are sentences.
+    Menu: { styles: { label: { fontWeight: 400 } } },
+    // Browsers centre the text of a select, which is then a pixel above that of the fields beside it.
+    NativeSelect: { styles: { input: { paddingTop: 2 } } },
+  },
   headings: {
     fontWeight: '600',
     sizes: { h1: { fontSize: 'var(--type-dialog)' }, h2: { fontSize: 'var(--type-section)' } },

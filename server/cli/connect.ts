@@ -73,13 +73,16 @@ async function list({ control, output }: VerbContext): Promise<void> {
     return { client: id, name, files: view?.files ?? [], applied: view?.applied ?? null };
   });
   const rows = clients.map(({ client, name, files, applied }) => {
-    const state = applied ? styled(applied.stronger.length === 0 ? 'good' : 'warning', stateOf(applied)) : '';
+    const state = applied
+      ? styled(applied.stronger.length === 0 && !applied.hasOldKey ? 'good' : 'warning', stateOf(applied))
+      : '';
     return [client, name, files.join(', ') || (configurable ? '(steps only)' : ''), state];
   });
   output.show(clients, table(['client', optional('name'), optional('written by --write'), 'state'], rows, ''));
 }
 
-function stateOf({ model, stronger }: AppliedConnection): string {
+function stateOf({ model, stronger, hasOldKey }: AppliedConnection): string {
+  if (hasOldKey) return 'set up with an old key: write again';
   return stronger.length === 0 ? `set up for ${model}` : `written for ${model}, but ${listed(stronger)} comes first`;
 }
 

@@ -11,7 +11,7 @@ import type {
 } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { redactSecretShapes } from '../contract/secret-shape.ts';
+import { redactSecretShapes, sluiceKey } from '../contract/secret-shape.ts';
 import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
 import {
   type ClientFile,
@@ -29,6 +29,8 @@ interface ConnectPorts {
   dataFolder: string | null;
   env: Readonly<Record<string, string | undefined>>;
   now(): number;
+  /** Whether this is the key's secret now. */
+  isInForce(keyId: string, secret: string): boolean;
 }
 
 /** `secret` is called only if it is to be written into a file. */
@@ -70,6 +72,7 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
       appliedAt: record.appliedAt,
       keyId: record.keyId,
       model: record.model,
+      hasOldKey: writtenSecrets(record, foundFiles).some((secret) => !ports.isInForce(record.keyId, secret)),
       stronger: await strongerThan(client, record, baseUrl),
     };
     return {
@@ -120,6 +123,15 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
       await store.remove(client);
     },
   };
+}
+
+/** The keys of Sluice that the change has put into files, and that are still there. */
+function writtenSecrets({ files }: AppliedRecord, found: readonly (HomeFile | null)[]): string[] {
+  const keys = new RegExp(sluiceKey, 'g');
+  return files.flatMap(({ path, before, applied }) => {
+    const now = found.find((file) => file?.path === path)?.text ?? '';
+    return (applied.match(keys) ?? []).filter((secret) => !before?.includes(secret) && now.includes(secret));
+  });
 }
 
 async function soughtBy({ keyFile, model }: AppliedRecord, baseUrl: string): Promise<Sought> {

@@ -16,6 +16,8 @@ export interface AppliedConnection {
   appliedAt: number;
   keyId: string;
   model: string;
+  /** Its file holds a secret that the key no longer has, because it was rotated or revoked since. */
+  hasOldKey: boolean;
   /** While there are any, the client does not use what Sluice has written. */
   stronger: StrongerSetting[];
 }

@@ -28,6 +28,8 @@ export const connect = {
   applyTitle: 'Set up automatically',
   applyLead: (files: string) => `Sluice can write ${files} for you. You see the change before anything is written.`,
   applied: (model: string, ago: string) => `Set up for ${model} ${ago}.`,
+  appliedWithOldKey:
+    'Set up with an old key, which was rotated or revoked since. Review the change and apply it again.',
   settingOfEnvironment: (setting: string) => `${setting} of the environment`,
   settingIn: (setting: string, place: string) => `${setting} in ${place}`,
   appliedInVain: (model: string, preferred: string) =>

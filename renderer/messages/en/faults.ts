@@ -42,6 +42,7 @@ export const faults = {
 export const testing = {
   title: 'Testing',
   open: 'Testing…',
+  of: (name: string) => `Testing of ${name}`,
   subject: 'Key or group',
   kinds: { key: 'Keys', group: 'Groups' },
   all: 'All that is on',

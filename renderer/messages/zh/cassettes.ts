@@ -2,7 +2,7 @@ import type * as english from '../en/cassettes.ts';
 
 export const cassettes: typeof english.cassettes = {
   title: '录制与回放',
-  name: '磁带',
+  name: '录制文件',
   hint: '保存请求及其响应的文件夹，测试时无需网络，也不产生费用。',
   modes: {
     group: '与分组相同',
@@ -40,5 +40,5 @@ export const cassettes: typeof english.cassettes = {
 };
 
 export const cassetteActions: typeof english.cassetteActions = {
-  'cassette.rewind': () => '将磁带倒回了开头',
+  'cassette.rewind': () => '将录制文件倒回了开头',
 };

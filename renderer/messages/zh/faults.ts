@@ -36,6 +36,7 @@ export const faults: typeof english.faults = {
 export const testing: typeof english.testing = {
   title: '测试',
   open: '测试…',
+  of: (name) => `${name} 的测试`,
   subject: '密钥或分组',
   kinds: { key: '密钥', group: '分组' },
   all: '所有已开启的',

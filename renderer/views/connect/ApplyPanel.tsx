@@ -49,6 +49,11 @@ export function ApplyPanel({ view, connection, keyChoice, withKey, onChanged }: 
             <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
             <span>{messages.appliedInVain(applied.model, formats.list(namesOf(applied.stronger, messages)))}</span>
           </p>
+        ) : applied?.hasOldKey ? (
+          <p className={classes.warning} role="status">
+            <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
+            <span>{messages.appliedWithOldKey}</span>
+          </p>
         ) : applied ? (
           <p className={classes.applied} role="status">
             <IconCircleCheckFilled size={16} className={classes.arrived} aria-hidden />
@@ -60,7 +65,7 @@ export function ApplyPanel({ view, connection, keyChoice, withKey, onChanged }: 
         <div className={classes.acts}>
           <Button
             size="xs"
-            variant={applied ? 'default' : 'filled'}
+            variant={applied && !applied.hasOldKey ? 'default' : 'filled'}
             disabled={!canApply}
             onClick={() => setDialog('apply')}
           >

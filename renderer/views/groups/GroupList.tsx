@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { IconPlus, IconTestPipe } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { maxReported } from '../../../server/contract/find.ts';
 import { LimitMeters } from '../../components/access/LimitMeters.tsx';
+import { IconAction } from '../../components/buttons/IconAction.tsx';
 import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
@@ -19,7 +20,9 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useCount } from '../../state/control/use-found.ts';
 import { useCanChange } from '../../state/rights/use-can-change.ts';
 import { useLocks } from '../../state/rights/use-locks.ts';
+import { useRights } from '../../state/rights/use-rights.ts';
 import { useHashLocation } from '../../state/window/hash-location.ts';
+import { overlay } from '../../state/window/overlay.ts';
 import { CreateGroup } from './CreateGroup.tsx';
 import classes from './Groups.module.css';
 import { KeysLink } from './KeysLink.tsx';
@@ -77,31 +80,41 @@ export function GroupList() {
 
 function GroupRow({ group }: { group: GroupView }) {
   const lock = useLocks().removing('groups', group.id);
+  const { manages } = useRights();
   const messages = useMessages();
   const names = messages.groups;
   return (
-    <li className={classes.row}>
-      <div className={list.head}>
-        <Link href={`/groups/${group.id}`} className={classes.name}>
-          {group.name ?? group.id}
-        </Link>
-        <KeysLink group={group} />
-        <LockMark lock={lock} />
-        {group.capture && <span className={`${list.tag} ${classes.tag}`}>{names.captures}</span>}
-        {group.cassette && (
-          <span className={`${list.tag} ${classes.tag}`}>{messages.cassettes.tags[group.cassette.mode]}</span>
-        )}
+    <li className={list.plain}>
+      <div className={list.text}>
+        <div className={list.head}>
+          <Link href={`/groups/${group.id}`} className={classes.name}>
+            {group.name ?? group.id}
+          </Link>
+          <KeysLink group={group} />
+          <LockMark lock={lock} />
+          {group.capture && <span className={`${list.tag} ${classes.tag}`}>{names.captures}</span>}
+          {group.cassette && (
+            <span className={`${list.tag} ${classes.tag}`}>{messages.cassettes.tags[group.cassette.mode]}</span>
+          )}
+        </div>
+        <div className={list.detail}>
+          <Allowed patterns={group.models} />
+          {group.deny.length > 0 && (
+            <>
+              {` · ${names.denies} `}
+              <span className={list.mono}>{group.deny.join(', ')}</span>
+            </>
+          )}
+        </div>
+        <LimitMeters meters={group.limitUse} />
       </div>
-      <div className={list.detail}>
-        <Allowed patterns={group.models} />
-        {group.deny.length > 0 && (
-          <>
-            {` · ${names.denies} `}
-            <span className={list.mono}>{group.deny.join(', ')}</span>
-          </>
-        )}
-      </div>
-      <LimitMeters meters={group.limitUse} />
+      {manages(group.id) && (
+        <IconAction
+          label={messages.testing.of(group.name ?? group.id)}
+          icon={<IconTestPipe size={16} />}
+          onClick={() => overlay.openTesting({ kind: 'group', id: group.id })}
+        />
+      )}
     </li>
   );
 }

@@ -45,7 +45,7 @@ export const KeyRow = memo(function KeyRow({ view, usage, onOpen, onRevoke }: Ke
         isLocked={!manages(view.group)}
         onChange={(enabled) => void command.run({ type: 'key.update', id: view.id, changes: { enabled } })}
       />
-      <div className={view.enabled ? undefined : classes.off}>
+      <div className={view.enabled ? classes.text : `${classes.text} ${classes.off}`}>
         <div className={classes.head}>
           <span className={classes.name}>{name}</span>
           {view.suffix !== null && (

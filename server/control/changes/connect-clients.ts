@@ -29,10 +29,14 @@ export interface ConnectClients {
 }
 
 export function createConnectClients(ports: ConnectClientsPorts): ConnectClients {
+  const isInForce = (keyId: string, secret: string) => {
+    const key = ports.config.current.config.keys.find(({ id }) => id === keyId);
+    return key !== undefined && (key.hash === undefined || key.hash === hashKeySecret(secret));
+  };
   // Loaded on first use: the editors of JSON, TOML and YAML would slow down each start.
   const loadDesk = async () => {
     const { createConnectService } = await import('../../connect/connect-service.ts');
-    return createConnectService(ports);
+    return createConnectService({ ...ports, isInForce });
   };
   let loaded: ReturnType<typeof loadDesk> | undefined;
   const service = () => {

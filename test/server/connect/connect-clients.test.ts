@@ -212,6 +212,33 @@ describe('secrets', () => {
     expect(keyFile !== null && existsSync(keyFile)).toBe(false);
   });
 
+  it('are told to be old where the file of a client has one that was rotated or revoked since', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-data-'));
+    const { gateway: engine, stop } = await start({}, folder);
+    const make = () => engine.execute({ type: 'key.create', id: 'made', name: 'made', group: 'default' });
+    const isOld = async () => {
+      const clients = await engine.query({ type: 'connect-clients' });
+      return clients.find(({ client }) => client === 'qwen-code')?.applied?.hasOldKey;
+    };
+    const applyMade = async () => {
+      const wanted = { client: 'qwen-code', key: 'made', model };
+      const { fingerprint } = await engine.query({ type: 'connect-preview', ...wanted });
+      await engine.execute({ type: 'connect.apply', ...wanted, fingerprint });
+    };
+    await make();
+    await applyMade();
+    expect(await isOld()).toBe(false);
+    await engine.execute({ type: 'key.rotate', id: 'made' });
+    expect(await isOld()).toBe(true);
+    await applyMade();
+    expect(await isOld()).toBe(false);
+    await engine.execute({ type: 'key.create', id: 'another', name: 'another', group: 'default' });
+    await engine.execute({ type: 'key.revoke', id: 'made' });
+    expect(await isOld()).toBe(true);
+    await stop();
+    rmSync(folder, { recursive: true });
+  });
+
   it('are not asked for by a client that finds them in a file, whose mode stays', async () => {
     writeAll();
     await apply('codex');
