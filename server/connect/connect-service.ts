@@ -11,7 +11,7 @@ import type {
 } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { redactSecretShapes, sluiceKey } from '../contract/secret-shape.ts';
+import { redactSecretShapes } from '../contract/secret-shape.ts';
 import { type AppliedRecord, type AppliedStore, createAppliedStore } from './applied-store.ts';
 import {
   type ClientFile,
@@ -127,10 +127,11 @@ export function createConnectService(ports: ConnectPorts): ConnectService {
 
 /** The keys of Sluice that the change has put into files, and that are still there. */
 function writtenSecrets({ files }: AppliedRecord, found: readonly (HomeFile | null)[]): string[] {
-  const keys = new RegExp(sluiceKey, 'g');
   return files.flatMap(({ path, before, applied }) => {
     const now = found.find((file) => file?.path === path)?.text ?? '';
-    return (applied.match(keys) ?? []).filter((secret) => !before?.includes(secret) && now.includes(secret));
+    return (applied.match(/sk-sluice-[\w-]{20,}/g) ?? []).filter(
+      (secret) => !before?.includes(secret) && now.includes(secret),
+    );
   });
 }
 

@@ -26,7 +26,7 @@ export const connect: typeof english.connect = {
   applyTitle: '自动设置',
   applyLead: (files) => `Sluice 可以为你写入 ${files}。写入之前会先显示更改。`,
   applied: (model, ago) => `${ago}已设置为 ${model}。`,
-  appliedWithOldKey: '所写入的密钥已轮换或撤销。请查看更改并重新应用。',
+  appliedWithOldKey: '所写入的密钥已更换或吊销。请查看更改并重新应用。',
   settingOfEnvironment: (setting) => `环境变量 ${setting}`,
   settingIn: (setting, place) => `${place} 中的 ${setting}`,
   appliedInVain: (model, preferred) =>
