@@ -175,6 +175,7 @@ export class ReplicaLimiter implements Limiter {
     const { clocks } = this.#ports;
     const limitedCounts = subjects.map(({ limited }, index) => limitedCountsOf(limited, answer.replies[index]));
     if (answer.verdict === 'admitted') {
+      this.#refuseByOwnRates(id, subjects, estimate);
       this.#noteAdmitted(id, { subjects, estimate, atMs: answer.serverMs });
       return headersOf(limitedCounts, clocks);
     }
@@ -184,6 +185,21 @@ export class ReplicaLimiter implements Limiter {
     // Uses the time of the reply, because a moment later the limit may no longer be reached.
     refuseIfExceeded(limitedCounts, estimate, { ...clocks, steadyMs: () => first?.at.steadyMs ?? clocks.steadyMs() });
     throw new Error('unreachable: it was refused, but no limit is reached');
+  }
+
+  /** What this replica has admitted itself in the last minute counts, too, where Valkey has lost its data and begins at 0. */
+  #refuseByOwnRates(id: string, subjects: readonly CountedSubject[], estimate: Estimate): void {
+    const { local, clocks } = this.#ports;
+    const own = subjects.map(({ limited }) => {
+      const { concurrent: _, ...rates } = limited.limits;
+      return { limited: { ...limited, limits: { ...rates, budgets: [] } }, counted: local.account(limited) };
+    });
+    try {
+      refuseIfExceeded(own, estimate, clocks);
+    } catch (refused) {
+      this.#withdraw(id, subjects);
+      throw refused;
+    }
   }
 
   /** If Valkey does not know what was spent in this period, sends it the ledger's total and asks again. */

@@ -112,6 +112,16 @@ describe.runIf(hasValkey())('replicas', () => {
     expect(told.filter((message) => message.startsWith('limits are counted together'))).toHaveLength(2);
   });
 
+  test('count at least what each has admitted itself in this minute, after Valkey has lost everything', async () => {
+    const replica = await open();
+    const subject = limited({ requestsPerMinute: 5 });
+    expect(await passed(replica, 3, subject)).toHaveLength(3);
+    await valkey.command('FLUSHALL');
+    expect(await passed(replica, 9, subject)).toHaveLength(2);
+    await valkey.command('FLUSHALL');
+    expect(await passed(replica, 9, subject)).toHaveLength(0);
+  });
+
   test('refuse hard budgets while Valkey is unavailable, or spend their share of the rest', async () => {
     const settings: SharedCountsSettings = { hardBudgets: 'closed' };
     const three = await openThree({ settings });
