@@ -73,6 +73,7 @@ Environment:
   SLUICE_SECRETS       where secrets are kept: auto (default), keychain or file
   SLUICE_STORE         the database of "serve --store", which commands without a running Sluice use as well
   SLUICE_KEY_FILE      a file with the key that encrypts secrets in that database, instead of SLUICE_PASSPHRASE
+  SLUICE_FAST_PATHS    "off" to do without optimisations that reach into Node, if one of them is suspected of an error
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY    proxies to providers; also in lower case
   NODE_EXTRA_CA_CERTS  a PEM file with additional certificate authorities
 

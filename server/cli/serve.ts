@@ -7,6 +7,7 @@ import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../engine/environment.ts';
 import { type Engine, openEngine } from '../engine/open-engine.ts';
 import type { PeopleOptions } from '../engine/team.ts';
+import { switchFastPaths, tuneV8 } from '../ground/fast-paths.ts';
 import { systemErrorCode } from '../ground/files/file-problem.ts';
 import { followFile } from '../ground/files/follow-file.ts';
 import { version } from '../ground/version.ts';
@@ -19,7 +20,6 @@ import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { commandName, describeReady, type Ready, readyLine } from './ready.ts';
 import { type LoadTeam, partFor } from './team.ts';
 import type { Terminal } from './terminal.ts';
-import { limitYoungGeneration, raiseHeapGrowth, raiseInliningLimit } from './v8-settings.ts';
 import { openBrowser } from './window.ts';
 
 export interface ServeOptions {
@@ -62,9 +62,8 @@ export async function serve(options: ServeOptions, terminal: Terminal, loadTeam:
   // Without a listener, SIGHUP would end the process. `shutDownGracefully` handles it once there is a configuration to read
   // again.
   process.on('SIGHUP', () => {});
-  limitYoungGeneration();
-  raiseHeapGrowth();
-  raiseInliningLimit();
+  if (options.environment.fastPaths === false) switchFastPaths(false);
+  tuneV8();
   const cassette = options.cassette && (await openCassette(options.cassette, notice));
   if (options.people) partFor('--public-url', await loadTeam());
   const shared = options.shared === undefined ? null : await connectShared(options.shared, terminal.env, loadTeam);

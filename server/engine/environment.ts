@@ -21,6 +21,8 @@ export interface Environment {
   /** An API token for a team gateway. */
   token?: string | undefined;
   proxies: ProxySettings;
+  /** Whether those of `ground/fast-paths.ts` are wanted. Default true. */
+  fastPaths?: boolean;
 }
 
 /** The name of Sluice's folder by the system's convention. */
@@ -37,7 +39,11 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const requested = env.SLUICE_SECRETS || 'auto';
   const secrets = secretStores.find((store) => store === requested);
   if (!secrets) throw new EnvironmentError(`SLUICE_SECRETS is "${requested}": it must be auto, keychain or file.`);
+  const fastPaths = env.SLUICE_FAST_PATHS || 'on';
+  if (fastPaths !== 'on' && fastPaths !== 'off')
+    throw new EnvironmentError(`SLUICE_FAST_PATHS is "${fastPaths}": it must be on or off.`);
   return {
+    ...(fastPaths === 'off' && { fastPaths: false }),
     dataDir: env.SLUICE_DATA_DIR || envPaths('sluice', { suffix: '' }).data,
     systemLogDir: env.SLUICE_DATA_DIR ? null : envPaths(systemName, { suffix: '' }).log,
     passphrase: env.SLUICE_PASSPHRASE || undefined,

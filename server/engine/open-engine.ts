@@ -13,6 +13,7 @@ import { openTeamMemory } from '../config/team-memory.ts';
 import type { ClaimedFolder } from '../data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from '../data-folder/data-folder.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
+import { switchFastPaths } from '../ground/fast-paths.ts';
 import { followFile } from '../ground/files/follow-file.ts';
 import { type LogFile, openLogFile } from '../ground/files/log.ts';
 import type { StartKeychainHelper } from '../secrets/keychain-process.ts';
@@ -75,6 +76,7 @@ export async function openEngine(
   options: EngineOptions,
 ): Promise<Engine> {
   let shared: SharedStore | null = null;
+  if (options.environment.fastPaths === false) switchFastPaths(false);
   try {
     folder.notices.forEach(options.notice);
     if (folder.problem === null) removeLeftovers(folder);

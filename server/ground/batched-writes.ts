@@ -14,7 +14,7 @@ const largestBytes = 64 * 1024 - 1;
 type Done = (error?: Error | null) => void;
 type Chunks = Parameters<NonNullable<Socket['_writev']>>[0];
 
-let waiting: SocketWrites[] = [];
+let waiting: DelayedWrites[] = [];
 let isFlushing = false;
 
 /** What was written to a socket, beyond what the socket itself tells. */
@@ -24,18 +24,13 @@ export interface BatchedWrites {
   begin(): void;
 }
 
-interface BatchOptions {
+export interface BatchOptions {
   /** The socket broke: what has not been given to the system by then is not sent any more. */
   dropsOnError?: boolean;
 }
 
-/** Batches the writes to a connected socket, until it is destroyed. */
-export function batchWrites(socket: Socket, options: BatchOptions = {}): BatchedWrites {
-  return new SocketWrites(socket, options);
-}
-
-/** A socket has at most one unfinished write: `Writable` calls `_write` or `_writev` again after the last is done. */
-class SocketWrites implements BatchedWrites {
+/** Batches the writes to a connected socket, until it is destroyed. A socket has at most one unfinished write: `Writable` calls `_write` or `_writev` again after the last is done. */
+export class DelayedWrites implements BatchedWrites {
   hasWritten = false;
   #makeWrite: (() => void) | null = null;
 
@@ -84,13 +79,41 @@ class SocketWrites implements BatchedWrites {
   }
 }
 
+/**
+ * Makes each write at once; only the first of a request waits for the next turn where the socket may turn out to be broken
+ * (`dropsOnError`), so that such a request is still known to be unsent.
+ */
+export class DirectWrites implements BatchedWrites {
+  hasWritten = false;
+
+  constructor(socket: Socket, { dropsOnError = false }: BatchOptions) {
+    const { _write: write, _writev: writev } = socket;
+    const make = (makeWrite: () => void) => {
+      const isFirst = !this.hasWritten && dropsOnError;
+      const now = () => {
+        this.hasWritten = true;
+        makeWrite();
+      };
+      if (isFirst) setImmediate(() => socket.destroyed || now());
+      else now();
+    };
+    socket._write = (chunk: Buffer | string, encoding: BufferEncoding, done: Done) =>
+      make(() => write.call(socket, chunk, encoding, done));
+    if (writev) socket._writev = (chunks: Chunks, done: Done) => make(() => writev.call(socket, chunks, done));
+  }
+
+  begin(): void {
+    this.hasWritten = false;
+  }
+}
+
 function flushAll(): void {
   const delayed = waiting;
   waiting = [];
   for (const writes of delayed) flushOne(writes);
 }
 
-function flushOne(writes: SocketWrites): void {
+function flushOne(writes: DelayedWrites): void {
   const wasFlushing = isFlushing;
   isFlushing = true;
   try {

@@ -7,7 +7,7 @@ import { servedApis } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { errorHeaders } from '../exchange/answer/client-headers.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
-import { batchWrites } from '../ground/batched-writes.ts';
+import { batchWrites } from '../ground/fast-paths.ts';
 import { descriptorLimit } from '../ground/resource-exhaustion.ts';
 import { Slots } from '../ground/slots.ts';
 import { after } from '../ground/timers.ts';
@@ -83,7 +83,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     watchUpload(request);
     listener(request, response);
   };
-  server.on('connection', batchWrites);
+  server.on('connection', (socket) => void batchWrites(socket));
   server.on('request', serve);
   // `100 Continue` is sent only when a body is read (`sendContinue`), so that clients do not send refused bodies.
   server.on('checkContinue', serve);

@@ -11,7 +11,7 @@ import type { SecureContext, TLSSocket } from 'node:tls';
 import tls from 'node:tls';
 import type { buildConnector } from 'undici';
 import { AwakeTimer, awakeMs } from '../ground/awake-clock.ts';
-import { batchWrites } from '../ground/batched-writes.ts';
+import { batchWrites } from '../ground/fast-paths.ts';
 import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
 import { type ShownCertificate, TransportError, toTransportError } from './transport-error.ts';
 

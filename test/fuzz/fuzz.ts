@@ -7,7 +7,155 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pick, randomNumbers } from '../support/random-numbers.ts';
-import { mutate } from './mutate.ts';
+
+/** Random small changes to valid bytes: to the bytes themselves, to the JSON in them, and to their length fields. */
+
+type Random = () => number;
+
+const below = (bound: number, random: Random) => Math.floor(random() * bound);
+
+/** Strings that parsers often mishandle. */
+const tokens = [
+  '\r\n',
+  '\n\n',
+  '\r',
+  '\0',
+  '"',
+  '\\',
+  '\\u0000',
+  '\\ud800',
+  '{',
+  '}',
+  '[',
+  ']',
+  ':',
+  ',',
+  ';',
+  '--',
+  'null',
+  'true',
+  '-1',
+  '0',
+  '1e999',
+  '99999999999999999999',
+  '%00',
+  '%2F',
+  '../',
+  '\u00e9',
+  '\ufeff',
+  '\u{1F30D}',
+  ': ping\n\n',
+  'data: ',
+  'data: [DONE]\n\n',
+  'event: error\n',
+  'content-length: 5\r\n',
+  'transfer-encoding: chunked\r\n',
+  'expect: 100-continue\r\n',
+  'x'.repeat(9_000),
+].map((token) => Buffer.from(token));
+
+const lone = Buffer.from([0xff]);
+
+/** Applies one to four changes. */
+function mutate(bytes: Buffer, others: readonly Buffer[], random: Random): Buffer {
+  let changed = bytes;
+  for (let count = 1 + below(4, random); count > 0; count--) changed = pick(changes, random)(changed, others, random);
+  return changed;
+}
+
+type Change = (bytes: Buffer, others: readonly Buffer[], random: Random) => Buffer;
+
+function replace(bytes: Buffer, from: number, to: number, by: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, from), by, bytes.subarray(to)]);
+}
+
+function range({ length }: Buffer, random: Random): [number, number] {
+  const from = below(length + 1, random);
+  return [from, Math.min(length, from + below(40, random))];
+}
+
+const flipBit: Change = (bytes, _others, random) => {
+  const copy = Buffer.from(bytes);
+  const index = below(copy.length, random);
+  if (copy.length > 0) copy[index] = (copy[index] ?? 0) ^ (1 << below(8, random));
+  return copy;
+};
+
+const changes: readonly Change[] = [
+  flipBit,
+  (bytes, _others, random) => replace(bytes, ...range(bytes, random), Buffer.alloc(0)),
+  (bytes, _others, random) => {
+    const [from, to] = range(bytes, random);
+    return replace(bytes, to, to, bytes.subarray(from, to));
+  },
+  (bytes, _others, random) => {
+    const [at] = range(bytes, random);
+    return replace(bytes, at, at, random() < 0.1 ? lone : pick(tokens, random));
+  },
+  (bytes, _others, random) => replace(bytes, ...range(bytes, random), pick(tokens, random)),
+  (bytes, _others, random) => bytes.subarray(0, below(bytes.length + 1, random)),
+  (bytes, others, random) => {
+    const other = pick(others, random);
+    return Buffer.concat([bytes.subarray(0, below(bytes.length, random)), other.subarray(below(other.length, random))]);
+  },
+  (bytes, _others, random) => changeNumber(bytes, random),
+  (bytes, _others, random) => changeJson(bytes, random),
+  (bytes, _others, random) => changeJson(bytes, random),
+];
+
+const numbers = ['0', '-1', '1', '65536', '2147483648', '9007199254740993', '1e400', '00', '0x10'];
+
+function changeNumber(bytes: Buffer, random: Random): Buffer {
+  const text = bytes.toString('latin1');
+  const found = [...text.matchAll(/\d+/g)];
+  if (found.length === 0) return bytes;
+  const { index, 0: digits } = pick(found, random);
+  return replace(bytes, index, index + digits.length, Buffer.from(pick(numbers, random)));
+}
+
+const values: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  '',
+  'gpt-x',
+  '*',
+  '__proto__',
+  'a\0b',
+  '\ud800',
+  [],
+  {},
+  [[[[]]]],
+  { error: {} },
+];
+
+/** Changes one member of the first JSON object in the bytes. */
+function changeJson(bytes: Buffer, random: Random): Buffer {
+  const text = bytes.toString('latin1');
+  const from = text.search(/[{[]/);
+  const to = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')) + 1;
+  if (from === -1 || to <= from) return bytes;
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8', from, to));
+    return replace(bytes, from, to, Buffer.from(JSON.stringify(changeMember(value, random)) ?? ''));
+  } catch {
+    return bytes;
+  }
+}
+
+function changeMember(value: unknown, random: Random): unknown {
+  if (typeof value !== 'object' || value === null || random() < 0.15) return pick(values, random);
+  const entries: [string, unknown][] = Object.entries(value);
+  const index = below(entries.length, random);
+  const [name, member] = entries[index] ?? ['new', null];
+  const act = random();
+  if (act < 0.15) entries.splice(index, 1);
+  else if (act < 0.3) entries.push([pick(['model', 'stream', 'id', '__proto__', 'x', ''], random), member]);
+  else entries[index] = [name, changeMember(member, random)];
+  return Array.isArray(value) ? entries.map(([, each]) => each) : Object.fromEntries(entries);
+}
 
 interface FuzzTarget {
   name: string;

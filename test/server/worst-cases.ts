@@ -769,7 +769,7 @@ export const lookAtNone = [
   'CacheRecorder',
   'ExchangeCapture',
   'BodyStart',
-  'writePiece',
+  'ClientResponse',
   // zlib decompresses outside the event loop, up to a limit.
   'encodingsOf',
   'decodeWhole',

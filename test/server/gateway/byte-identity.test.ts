@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { switchFastPaths } from '../../../server/ground/fast-paths.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { every } from '../../support/sweep.ts';
 import {
@@ -65,6 +66,14 @@ describe('a stream arrives byte for byte as the upstream sent it', () => {
     await Promise.all(Array.from({ length: atOnce }, worker));
     expect(offsets).toEqual([]);
   });
+});
+
+describe.each([
+  ['on', true],
+  ['off', false],
+])('it does so with the fast paths %s', (_, isWanted) => {
+  beforeAll(() => switchFastPaths(isWanted));
+  afterAll(() => switchFastPaths(process.env.SLUICE_FAST_PATHS !== 'off'));
 
   test.each(samples)('$name, in single bytes', async (sample) => {
     const every = Array.from({ length: sample.bytes.length }, (_, index) => index);

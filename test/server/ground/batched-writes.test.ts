@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { batchWrites } from '../../../server/ground/batched-writes.ts';
+import { DelayedWrites } from '../../../server/ground/batched-writes.ts';
 
 const opened: { destroy(): unknown }[] = [];
 afterEach(() => {
@@ -27,7 +27,7 @@ async function connection(name: string, made: string[]): Promise<{ ours: Socket;
     made.push(`${name}, several`);
     writev?.apply(ours, values);
   };
-  batchWrites(ours);
+  new DelayedWrites(ours, {});
   return { ours, theirs };
 }
 

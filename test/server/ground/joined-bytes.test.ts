@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinPieces } from '../../../server/transport/undici-call.ts';
+import { joinInPlace } from '../../../server/ground/joined-bytes.ts';
 
 const framing = '\r\n5\r\n';
 
@@ -20,7 +20,7 @@ function readOf(texts: readonly string[]) {
 describe('joining the pieces of a read', () => {
   it('moves them together in the memory of the read', () => {
     const { read, start, pieces } = readOf(['first', 'and', 'a longer third', '', 'last']);
-    const joined = joinPieces(pieces);
+    const joined = joinInPlace(pieces);
     expect(joined.toString()).toBe('firstanda longer thirdlast');
     expect(joined.buffer === read.buffer).toBe(true);
     expect(joined.byteOffset).toBe(start);
@@ -30,7 +30,7 @@ describe('joining the pieces of a read', () => {
     const { read, start, end, pieces } = readOf(['one', 'two', 'three']);
     const before = Buffer.from(read.subarray(0, start));
     const behind = Buffer.from(read.subarray(end));
-    joinPieces(pieces);
+    joinInPlace(pieces);
     expect(read.subarray(0, start).equals(before)).toBe(true);
     expect(read.subarray(end).equals(behind)).toBe(true);
   });
@@ -42,7 +42,7 @@ describe('joining the pieces of a read', () => {
   ] as const)('copies pieces %s', (_which, make) => {
     const pieces = make() as [Buffer, Buffer];
     const originals = pieces.map((piece) => Buffer.from(piece));
-    const joined = joinPieces(pieces);
+    const joined = joinInPlace(pieces);
     expect(joined.equals(Buffer.concat(originals))).toBe(true);
     expect(pieces.map(String)).toEqual(originals.map(String));
   });
@@ -53,7 +53,7 @@ describe('joining the pieces of a read', () => {
     const two = Buffer.from('and a longer second');
     // How the pool is recognised.
     expect(one.buffer.byteLength).toBe(Buffer.poolSize);
-    expect(joinPieces([one, two]).toString()).toBe('oneand a longer second');
+    expect(joinInPlace([one, two]).toString()).toBe('oneand a longer second');
     expect(between.toString()).toBe('of somebody else');
     expect(two.toString()).toBe('and a longer second');
   });
