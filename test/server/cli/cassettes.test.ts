@@ -144,7 +144,12 @@ test('tests in processes of their own, at the same time, have recordings of thei
 
 test('a second record into one folder is refused until the first has ended, or was killed', async () => {
   const cassette = temporaryFolder();
-  const waits = "process.stdout.write('begun'); setInterval(() => {}, 1_000)";
+  // Ends with the program that has started it, also if that is killed.
+  const waits = `
+    const { ppid } = process;
+    process.stdout.write('begun');
+    setInterval(() => process.ppid === ppid || process.exit(), 50);
+  `;
   const first = spawnCli(['record', '--cassette', cassette, '--', process.execPath, '-e', waits], { env });
   await expect.poll(() => first.output.stdout, { timeout: 30_000 }).toContain('begun');
   const second = await runWith(['record', '--cassette', cassette], 'Hello');
