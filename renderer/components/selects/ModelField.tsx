@@ -1,10 +1,11 @@
 import { Combobox, InputBase, useCombobox } from '@mantine/core';
 import { type ReactNode, type Ref, useId, useState } from 'react';
-import { useMessages } from '../../messages/use-messages.ts';
+import type { ModelView } from '../../../server/contract/access-views.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
 import { useProviderName } from '../../state/providers/use-provider-name.ts';
+import { describeModel } from './describe-model.ts';
 import classes from './ModelField.module.css';
-import { ModelOption } from './ModelOption.tsx';
 import { optionGroups } from './model-options.ts';
 
 interface ModelFieldProps {
@@ -103,5 +104,25 @@ export function ModelField({ choice, label, isBare = false, description, inputRe
         )}
       </Combobox.Dropdown>
     </Combobox>
+  );
+}
+
+/** A model in a drop-down list: its name, purpose, context size and price. */
+function ModelOption({ model }: { model: ModelView }) {
+  const localization = useLocalization();
+  const { health } = localization.messages.models;
+  return (
+    <span className={classes.option}>
+      <span className={classes.name}>
+        <span
+          className={`${classes.dot} ${model.health === 'ok' ? classes.good : classes.bad}`}
+          role="img"
+          aria-label={health[model.health]}
+          title={health[model.health]}
+        />
+        {model.id}
+      </span>
+      <span className={classes.facts}>{describeModel(model, localization)}</span>
+    </span>
   );
 }

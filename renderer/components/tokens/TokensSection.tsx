@@ -2,9 +2,10 @@ import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { TokenView } from '../../../server/contract/people-views.ts';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { usePerson } from '../../state/rights/use-rights.ts';
+import { CommandDialog } from '../dialogs/CommandDialog.tsx';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 import { EmptyNote } from '../feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../feedback/ListSkeleton.tsx';
@@ -12,7 +13,6 @@ import section from '../layout/Section.module.css';
 import { Section } from '../layout/Section.tsx';
 import list from '../lists/List.module.css';
 import { CreateTokenDialog } from './CreateTokenDialog.tsx';
-import { RevokeTokenDialog } from './RevokeTokenDialog.tsx';
 import { TokenRow } from './TokenRow.tsx';
 
 /** API tokens: the person's own, with a button to create one; or, for administrators, everyone's. */
@@ -56,5 +56,26 @@ export function TokensSection({ of }: { of: 'me' | 'all' }) {
       <CreateTokenDialog opened={isCreating} onClose={() => setCreating(false)} onCreated={refetch} />
       <RevokeTokenDialog token={revoking} onClose={() => setRevoking(null)} onRevoked={refetch} />
     </Section>
+  );
+}
+
+interface RevokeTokenDialogProps {
+  /** Null while there is nothing to confirm. */
+  token: TokenView | null;
+  onClose(): void;
+  onRevoked(): void;
+}
+
+function RevokeTokenDialog({ token, onClose, onRevoked }: RevokeTokenDialogProps) {
+  const { tokens: names } = useMessages();
+  return (
+    <CommandDialog
+      command={token && { type: 'token.revoke', id: token.id }}
+      title={names.revokeTitle}
+      text={token ? names.revokeText(token.name) : ''}
+      confirm={names.revokeConfirm}
+      onDone={onRevoked}
+      onClose={onClose}
+    />
   );
 }

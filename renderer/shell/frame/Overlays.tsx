@@ -3,13 +3,13 @@ import { pathOf } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { usePlaces } from '../../state/rights/use-places.ts';
-import { announce } from '../../state/window/announcement.ts';
+import { announce, announcement } from '../../state/window/announcement.ts';
 import { createGoKeys } from '../../state/window/go-keys.ts';
 import { useHashLocation } from '../../state/window/hash-location.ts';
 import { type OverlayName, overlay } from '../../state/window/overlay.ts';
 import { isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
 import { useMenuActs } from '../../state/window/use-desktop.ts';
-import { Announcement } from './Announcement.tsx';
+import classes from './Announcement.module.css';
 import { overlayFiles } from './overlays.ts';
 import { useLazyFile } from './use-lazy-file.ts';
 
@@ -94,4 +94,17 @@ function focusSearch(): boolean {
   box?.focus();
   box?.select();
   return box !== null && box !== undefined;
+}
+
+/**
+ * Announces the result of an action whose controls are gone. Always mounted, because screen readers only watch regions
+ * that exist before their text changes.
+ */
+function Announcement() {
+  const text = useSyncExternalStore(announcement.subscribe, announcement.get);
+  return (
+    <div className={classes.announcement} aria-live="polite" data-shown={text !== ''}>
+      {text}
+    </div>
+  );
 }

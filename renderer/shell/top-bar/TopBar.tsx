@@ -1,12 +1,14 @@
+import { type MantineColorScheme, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { IconLanguage, IconMoon, IconSun } from '@tabler/icons-react';
 import { Link, useLocation } from 'wouter';
+import { languages } from '../../messages/languages.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { doneSteps, stepCount, useFirstRun } from '../../state/first-run/use-first-run.ts';
 import { SettingsGear } from '../frame/Navigation.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
-import { AppearanceMenu } from './AppearanceMenu.tsx';
 import { CaptureMark } from './CaptureMark.tsx';
+import { ChoiceMenu } from './ChoiceMenu.tsx';
 import { ConnectionMark } from './ConnectionMark.tsx';
-import { LanguageMenu } from './LanguageMenu.tsx';
 import { PaletteButton } from './PaletteButton.tsx';
 import { SkipButton } from './SkipButton.tsx';
 import classes from './TopBar.module.css';
@@ -46,5 +48,38 @@ function GuideMark() {
     <Link className={classes.guide} href="/" aria-label={names.progressTitle(done, all)}>
       {names.progress(done, all)}
     </Link>
+  );
+}
+
+const schemes: readonly MantineColorScheme[] = ['auto', 'light', 'dark'];
+
+/** Light, dark, or the system's colour scheme. */
+function AppearanceMenu() {
+  const { appearance, schemes: names } = useMessages();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const Icon = useComputedColorScheme() === 'dark' ? IconMoon : IconSun;
+  return (
+    <ChoiceMenu
+      label={appearance}
+      icon={<Icon size={18} />}
+      choices={schemes.map((scheme) => ({ value: scheme, label: names[scheme] }))}
+      value={colorScheme}
+      onChange={setColorScheme}
+    />
+  );
+}
+
+const choices = languages.map(({ id, name }) => ({ value: id, label: name }));
+
+function LanguageMenu() {
+  const { language, setLanguage, messages } = useLocalization();
+  return (
+    <ChoiceMenu
+      label={messages.language}
+      icon={<IconLanguage size={18} />}
+      choices={choices}
+      value={language}
+      onChange={setLanguage}
+    />
   );
 }

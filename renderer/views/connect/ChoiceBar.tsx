@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconEye, IconEyeOff } from '@tabler/icons-react';
+import { IconEye, IconEyeOff, IconPlugConnected } from '@tabler/icons-react';
 import { CopyLine } from '../../components/copying/CopyLine.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { KeyChooser } from '../../components/selects/KeyChooser.tsx';
@@ -8,7 +8,8 @@ import { useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
 import classes from './Connect.module.css';
-import { TestFromHere } from './TestFromHere.tsx';
+import { TestOutcomeNote } from './TestOutcomeNote.tsx';
+import { useTestCall } from './use-test-call.ts';
 
 interface ChoiceBarProps {
   keyChoice: KeyChoice;
@@ -52,5 +53,30 @@ function SecretToggle({ choice }: { choice: KeyChoice }) {
     >
       {isShown ? messages.hideSecret : messages.showSecret}
     </Button>
+  );
+}
+
+interface TestFromHereProps {
+  choice: KeyChoice;
+  model: string;
+}
+
+/** Calls the chosen model with the chosen key, as a client would. */
+function TestFromHere({ choice, model }: TestFromHereProps) {
+  const { connect: messages } = useMessages();
+  const { isPossible, isRunning, outcome, run } = useTestCall(choice, model);
+  return (
+    <>
+      <Button
+        size="xs"
+        leftSection={<IconPlugConnected size={14} />}
+        loading={isRunning}
+        disabled={!isPossible}
+        onClick={() => void run()}
+      >
+        {messages.test}
+      </Button>
+      <TestOutcomeNote outcome={outcome} model={model} />
+    </>
   );
 }

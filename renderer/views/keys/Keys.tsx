@@ -1,9 +1,13 @@
 /** All keys with their switches, and the actions to create, show, edit, rotate and revoke them. */
 import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import type { KeyView } from '../../../server/contract/access-views.ts';
 import { maxReported } from '../../../server/contract/find.ts';
+import type { UsageView } from '../../../server/contract/request-views.ts';
+import { dayMs, quarterMs } from '../../../server/contract/units.ts';
+import { ConfirmDialog } from '../../components/dialogs/ConfirmDialog.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -15,14 +19,15 @@ import { ListEnd, ListSearch, shortLength } from '../../components/lists/LongLis
 import { useLongList } from '../../components/lists/use-long-list.ts';
 import { FindSelect } from '../../components/selects/FindSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCount } from '../../state/control/use-found.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useCount, useKey } from '../../state/control/use-found.ts';
+import { useQuery } from '../../state/control/use-query.ts';
 import { useCanChange } from '../../state/rights/use-can-change.ts';
-import { KeyDialog } from './dialog/KeyDialog.tsx';
+import { useRights } from '../../state/rights/use-rights.ts';
+import { useNow } from '../../state/window/use-now.ts';
+import { KeyDialog, type KeyDialogContent } from './dialog/KeyDialog.tsx';
 import { useGroupChoice } from './dialog/use-group-choice.ts';
 import { KeyRow } from './KeyRow.tsx';
-import { RevokeKeyDialog } from './RevokeKeyDialog.tsx';
-import { useKeyDialog } from './use-key-dialog.ts';
-import { useKeyUsage } from './use-key-usage.ts';
 
 export function Keys() {
   const { keys: names, longList } = useMessages();
@@ -84,4 +89,72 @@ export function Keys() {
       <RevokeKeyDialog view={revoking} onClose={() => setRevoking(null)} />
     </Screen>
   );
+}
+
+/** Asks for confirmation before `view` is revoked; null while there is nothing to confirm. */
+function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClose(): void }) {
+  const { keys: names } = useMessages();
+  const { manages } = useRights();
+  const command = useCommand();
+  const close = () => {
+    command.forget();
+    onClose();
+  };
+  const revoke = async (id: string) => {
+    if (await command.run({ type: 'key.revoke', id })) close();
+  };
+  const switchOff = async (id: string) => {
+    if (await command.run({ type: 'key.update', id, changes: { enabled: false } })) close();
+  };
+  return (
+    <ConfirmDialog
+      opened={view !== null}
+      title={names.revokeTitle}
+      text={view ? names.revokeText(view.name ?? view.id) : ''}
+      confirm={names.revokeConfirm}
+      instead={
+        view?.enabled && manages(view.group)
+          ? { label: names.switchOff, onChoose: () => void switchOff(view.id) }
+          : undefined
+      }
+      isRunning={command.isRunning}
+      problem={command.problem}
+      onConfirm={() => view && void revoke(view.id)}
+      onClose={close}
+    />
+  );
+}
+
+/**
+ * The content of the dialog, and a function to change it. The address opens it too: `/keys?new`, and `/keys?key=k1` for
+ * the form of that key, with `&budget=usd-day` in the field of that budget.
+ */
+function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogContent | null) => void] {
+  const [opened, setOpened] = useState<KeyDialogContent | null>(null);
+  const search = new URLSearchParams(useSearch());
+  const [path, goTo] = useLocation();
+  const view = useKey(search.get('key'));
+  const fromAddress: KeyDialogContent | null = search.has('new')
+    ? { act: 'create' }
+    : view
+      ? { act: 'edit', view }
+      : null;
+  const change = (content: KeyDialogContent | null) => {
+    setOpened(content);
+    if (!fromAddress) return;
+    for (const name of ['new', 'key', 'budget']) search.delete(name);
+    goTo(search.size > 0 ? `${path}?${search}` : path, { replace: true });
+  };
+  return [opened ?? fromAddress, change];
+}
+
+const days = 30;
+const againMs = 10_000;
+
+/** The usage of each of these keys in the last thirty days, by id; refreshed regularly. */
+function useKeyUsage(ids: string[]): ReadonlyMap<string, UsageView> {
+  const asOf = useNow((now) => Math.floor(now / againMs));
+  const sinceMs = useNow((now) => Math.floor(now / quarterMs) * quarterMs - days * dayMs);
+  const { answer } = useQuery<'usage'>({ type: 'usage', by: 'key', names: ids, sinceMs }, asOf);
+  return useMemo(() => new Map((answer ?? []).map((usage) => [usage.name ?? '', usage])), [answer]);
 }

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../../../server/contract/people-views.ts';
 import { ChangeList } from '../../components/import/ChangeList.tsx';
 import list from '../../components/lists/List.module.css';
+import type { Messages } from '../../messages/en/en.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { describeAuditEntry } from './describe-audit-entry.ts';
 import classes from './People.module.css';
 
 interface AuditRowProps {
@@ -42,4 +42,21 @@ export function AuditRow({ entry, personNames }: AuditRowProps) {
       )}
     </li>
   );
+}
+
+/** Describes an action in plain words. An entry written by another version of Sluice may name an unknown command. */
+function describeAuditEntry(
+  { action, target, changes }: Pick<AuditEntry, 'action' | 'target' | 'changes'>,
+  personNames: ReadonlyMap<string, string>,
+  { actions, other }: Messages['audit'],
+): string {
+  const targetId =
+    changes.length > 1 && action !== 'person.revoke'
+      ? [...new Set(changes.map(({ name }) => name))].join(', ')
+      : (target ?? '');
+  const targetName = personNames.get(targetId) ?? targetId;
+  const describe: ((target: string) => string) | undefined = Object.hasOwn(actions, action)
+    ? actions[action as keyof typeof actions]
+    : undefined;
+  return (describe?.(targetName) ?? other(action, targetName)).trimEnd();
 }

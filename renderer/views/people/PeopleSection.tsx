@@ -1,7 +1,8 @@
 import { Button, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { IconLogout, IconSearch, IconUserOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
+import { IconAction } from '../../components/buttons/IconAction.tsx';
 import { CommandDialog } from '../../components/dialogs/CommandDialog.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
@@ -9,10 +10,12 @@ import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import section from '../../components/layout/Section.module.css';
 import { Section } from '../../components/layout/Section.tsx';
 import list from '../../components/lists/List.module.css';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/control/use-query.ts';
+import { describeRole } from '../../state/rights/describe-role.ts';
+import { usePerson } from '../../state/rights/use-rights.ts';
 import classes from './People.module.css';
-import { PersonRow } from './PersonRow.tsx';
 
 /** More people are shown only on request. */
 const shownAtFirst = 50;
@@ -113,5 +116,36 @@ function LeaveDialogs({ leaving, onClose, onDone }: LeaveDialogsProps) {
         onClose={onClose}
       />
     </>
+  );
+}
+
+interface PersonRowProps {
+  person: PersonView;
+  onLeave(how: 'sign-out' | 'revoke'): void;
+}
+
+function PersonRow({ person, onLeave }: PersonRowProps) {
+  const { people: names, account } = useMessages();
+  const isSelf = usePerson()?.id === person.id;
+  const { name, email, signedInAt } = person;
+  return (
+    <li className={list.plain}>
+      <div>
+        <div className={list.head}>
+          <span className={list.name}>{name}</span>
+          {isSelf && <span className={list.tag}>{names.you}</span>}
+          {email !== null && email !== name && <span className={list.detail}>{email}</span>}
+        </div>
+        <div className={list.detail}>
+          {describeRole(person, account) || names.noRole}
+          {' · '}
+          <RelativeTime moment={signedInAt} phrase={names.signedIn} />
+        </div>
+      </div>
+      <div className={list.actions}>
+        <IconAction label={names.signOut(name)} icon={<IconLogout size={16} />} onClick={() => onLeave('sign-out')} />
+        <IconAction label={names.revoke(name)} icon={<IconUserOff size={16} />} onClick={() => onLeave('revoke')} />
+      </div>
+    </li>
   );
 }

@@ -1,6 +1,8 @@
-import { Group, SegmentedControl } from '@mantine/core';
+import { Button, Group, SegmentedControl } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { useCallback, useState } from 'react';
 import { type SessionInFull, titleOf } from '../../../server/contract/session-views.ts';
+import { downloadLines } from '../../components/buttons/download.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -10,7 +12,6 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { useLiveQuery } from '../../state/control/use-live-query.ts';
 import { type RequestTexts, useRequestTexts } from '../../state/control/use-request-texts.ts';
-import { ExportSession } from './ExportSession.tsx';
 import { SessionConversation } from './SessionConversation.tsx';
 import { SessionFacts } from './SessionFacts.tsx';
 import classes from './Sessions.module.css';
@@ -99,5 +100,20 @@ function Content({ full, texts }: { full: SessionInFull; texts: RequestTexts }) 
           <TurnTable key={turn.turn} turn={turn} requests={byTurn.get(turn.turn) ?? []} texts={texts} />
         ))}
     </>
+  );
+}
+
+/** Downloads the session's requests as JSON Lines, as `sluice session export` prints them. */
+function ExportSession({ full: { session, requests } }: { full: SessionInFull }) {
+  const { requests: names } = useMessages();
+  const download = () =>
+    downloadLines(
+      `sluice-session-${session.id}.jsonl`,
+      requests.map((request) => ({ session: session.id, ...request })),
+    );
+  return (
+    <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />} onClick={download}>
+      {names.export}
+    </Button>
   );
 }

@@ -1,3 +1,5 @@
+import { Switch } from '@mantine/core';
+import { Link } from 'wouter';
 import type { GroupView } from '../../../../server/contract/access-views.ts';
 import type { Limits } from '../../../../server/contract/config.ts';
 import type { Lock } from '../../../../server/contract/lock.ts';
@@ -6,10 +8,9 @@ import { amountOf, LimitMeters } from '../../../components/access/LimitMeters.ts
 import { limitsOf, rateNames } from '../../../components/access/limit-draft.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
 import { Lockable } from '../../../components/locks/Lockable.tsx';
-import { type Localization, useLocalization } from '../../../messages/use-messages.ts';
+import { type Localization, useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Groups.module.css';
-import type { PartProps } from './group-draft.ts';
-import { UnpricedField } from './UnpricedField.tsx';
+import type { DraftProps, PartProps } from './group-draft.ts';
 
 interface GroupLimitsProps extends PartProps {
   group: GroupView;
@@ -41,4 +42,21 @@ function describeLimits(limits: Limits | undefined, localization: Localization):
     ...rateNames.flatMap((name) => (limits?.[name] ? [each[name](formats.number(limits[name]))] : [])),
     ...(limits?.budgets ?? []).map(({ unit, amount, per }) => budgetPer[per](amountOf(unit, amount, localization))),
   ].join(' · ');
+}
+
+/** Whether a hard budget in dollars allows models of unknown price. */
+function UnpricedField({ draft, change }: DraftProps) {
+  const { groups: names } = useMessages();
+  return (
+    <Switch
+      label={names.unpriced}
+      description={
+        <>
+          {names.unpricedHint} <Link href="/settings?section=prices">{names.setPrices}</Link>
+        </>
+      }
+      checked={draft.unpriced === 'allow'}
+      onChange={(event) => change({ unpriced: event.currentTarget.checked ? 'allow' : 'refuse' })}
+    />
+  );
 }

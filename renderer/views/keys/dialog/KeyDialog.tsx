@@ -1,10 +1,15 @@
+import { SegmentedControl } from '@mantine/core';
+import { useState } from 'react';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
+import { shellWord } from '../../../../server/contract/shell-words.ts';
+import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { SecretContent, type ShownSecret } from '../../../components/copying/SecretContent.tsx';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import classes from '../Keys.module.css';
 import { CreateKeyForm } from './CreateKeyForm.tsx';
 import { EditKeyForm } from './EditKeyForm.tsx';
-import { KeySnippets } from './KeySnippets.tsx';
 import { RotateKey } from './RotateKey.tsx';
 
 /** The content of the dialog: the form for a new or existing key, rotation, or a secret. */
@@ -69,3 +74,46 @@ function Content({ content, onClose, onSecret }: ContentProps) {
       );
   }
 }
+
+/** Shows how to configure the base URL and the secret in a program. */
+function KeySnippets({ secret }: { secret: string }) {
+  const { keys: names } = useMessages();
+  const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
+  const [language, setLanguage] = useState<SnippetLanguage>('env');
+  if (baseUrl === null) return null;
+  const text = writeSnippet[language](baseUrl, secret);
+  return (
+    <div className={classes.snippets}>
+      <SegmentedControl
+        size="xs"
+        aria-label={names.snippetsFor}
+        value={language}
+        onChange={setLanguage}
+        data={snippetLanguages.map((each) => ({ value: each, label: names.snippets[each] }))}
+      />
+      <div className={classes.snippet}>
+        <pre className={classes.code}>{text}</pre>
+        <CopyButton value={text} label={names.snippets[language]} />
+      </div>
+    </div>
+  );
+}
+
+/** Snippets to paste, one per language. They only list models, so they work whatever the key may use. */
+const snippetLanguages = ['env', 'curl', 'python', 'node'] as const;
+type SnippetLanguage = (typeof snippetLanguages)[number];
+
+type WriteSnippet = (baseUrl: string, secret: string) => string;
+
+const writeSnippet: Record<SnippetLanguage, WriteSnippet> = {
+  env: (baseUrl, secret) => `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${shellWord(secret)}`,
+  curl: (baseUrl, secret) => `curl ${baseUrl}/models \\\n  -H ${shellWord(`Authorization: Bearer ${secret}`)}`,
+  python: (baseUrl, secret) => `from openai import OpenAI
+
+client = OpenAI(base_url="${baseUrl}", api_key="${secret}")
+print([model.id for model in client.models.list()])`,
+  node: (baseUrl, secret) => `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: '${baseUrl}', apiKey: '${secret}' });
+for await (const model of client.models.list()) console.log(model.id);`,
+};

@@ -1,4 +1,5 @@
 import { useDebouncedValue } from '@mantine/hooks';
+import { IconMinus } from '@tabler/icons-react';
 import type { Ref } from 'react';
 import { Link } from 'wouter';
 import type { ModelView, RouteCandidate, RouteView } from '../../../../server/contract/access-views.ts';
@@ -16,7 +17,6 @@ import { useCredentialName } from '../../../state/providers/use-credential-name.
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import classes from '../Models.module.css';
 import { describeReason, describeRefusal } from './describe-reason.ts';
-import { SkippedList } from './SkippedList.tsx';
 import { scopeQuery } from './scope-query.ts';
 import { Wires } from './Wires.tsx';
 
@@ -171,4 +171,34 @@ function Measure({ candidate, strategy }: Pick<CandidateProps, 'candidate' | 'st
   if (firstByteMs !== null)
     return <span className={classes.reason}>{health.firstByte(formats.duration(firstByteMs))}</span>;
   return strategy === 'lowest-latency' ? <span className={classes.reason}>{names.notMeasured}</span> : null;
+}
+
+/** Providers that are not tried for a model, in one row per reason. */
+function SkippedList({ list }: { list: readonly RouteCandidate[] }) {
+  const messages = useMessages();
+  const providers = useControlState((state) => state.views?.providers);
+  const providerName = useProviderName();
+  const byReason = Map.groupBy(list, ({ provider, why }) =>
+    describeReason(
+      why,
+      providers?.find(({ id }) => id === provider),
+      messages,
+    ),
+  );
+  return (
+    <>
+      <h3 className={classes.subtitle}>{messages.models.leftOut}</h3>
+      <ul className={classes.candidates}>
+        {[...byReason].map(([reason, skipped]) => (
+          <li key={reason} className={classes.candidate}>
+            <IconMinus className={classes.mark} size={16} aria-hidden />
+            <div className={classes.candidateText}>
+              {skipped.map(({ provider }) => providerName(provider)).join(' · ')}
+              <span className={classes.reason}>{reason}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }

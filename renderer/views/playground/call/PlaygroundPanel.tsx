@@ -1,6 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { IconAdjustmentsHorizontal, IconPlayerStopFilled, IconSend } from '@tabler/icons-react';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { DrawerFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
@@ -16,7 +17,6 @@ import { AutoScrollBox } from './AutoScrollBox.tsx';
 import { ExchangeView, isExchangePart } from './ExchangeView.tsx';
 import { FailureNote } from './FailureNote.tsx';
 import type { ExchangeRunner } from './use-exchange.ts';
-import { useModelFromAddress } from './use-model-from-address.ts';
 
 /** One call at a time, and its answer. */
 interface Lane {
@@ -173,4 +173,17 @@ function OptionsButton({ options }: { options: PanelOptions }) {
       </DrawerFrame>
     </>
   );
+}
+
+/** Selects the model named in the address, once: `/playground/chat?model=gpt-5`. */
+function useModelFromAddress(choice: ModelChoice): void {
+  const model = new URLSearchParams(useSearch()).get('model');
+  const [path, goTo] = useLocation();
+  const apply = useEffectEvent((name: string) => {
+    choice.choose(name);
+    goTo(path, { replace: true });
+  });
+  useEffect(() => {
+    if (model) apply(model);
+  }, [model]);
 }

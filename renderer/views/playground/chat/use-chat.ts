@@ -14,7 +14,6 @@ import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useSessionFields } from '../../../state/window/session-value.ts';
 import { useExchange } from '../call/use-exchange.ts';
 import { chatExchanges, chatSession } from './chat-session.ts';
-import { readAsDataUrl } from './read-file.ts';
 
 /**
  * The conversations of the chat panel: a message is sent to each model, and each conversation continues independently.
@@ -109,4 +108,14 @@ function setLane(lane: number, turns: readonly Turn[]): void {
 function requestIdOf(lane: number, { failure }: Outcome): string | null {
   if (failure?.kind === 'keyless' || failure?.kind === 'unreachable') return null;
   return chatExchanges[lane]?.get()?.requestId ?? null;
+}
+
+/** Reads the file as a `data:` URL. */
+function readAsDataUrl(file: Blob): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const reader = new FileReader();
+  reader.onload = () => resolve(String(reader.result));
+  reader.onerror = () => reject(reader.error);
+  reader.readAsDataURL(file);
+  return promise;
 }

@@ -1,4 +1,6 @@
-import { Button, Loader } from '@mantine/core';
+import { Button, Loader, NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import { purposeOf } from '../../../../server/contract/model-identity.ts';
 import type { ProbeReport } from '../../../../server/contract/probe.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
@@ -9,7 +11,6 @@ import { useControlState } from '../../../state/control/use-control.ts';
 import classes from '../Providers.module.css';
 import { FixButton } from './FixButton.tsx';
 import { Diagnosis, ProbeSteps } from './ProbeSteps.tsx';
-import { TrialCall } from './TrialCall.tsx';
 import type { Probe } from './use-probe.ts';
 
 interface ProbeResultProps {
@@ -95,6 +96,29 @@ function ChatOnly({ provider: id }: { provider: string }) {
         {names.translate}
       </Button>
       {command.problem && <CommandProblem problem={command.problem} />}
+    </div>
+  );
+}
+
+/** Calls a chosen model, usually the one that the person is going to use. Renders nothing if no model is known. */
+function TrialCall({ provider, onCall }: { provider: ProviderView; onCall(model: string): void }) {
+  const { test: names } = useMessages().providers;
+  const models = provider.modelNames.filter((name) => purposeOf(name) === 'chat');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const model = chosen ?? models[0];
+  if (model === undefined) return null;
+  return (
+    <div className={classes.trial}>
+      <NativeSelect
+        size="xs"
+        aria-label={names.callModel}
+        value={model}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+        data={models}
+      />
+      <Button size="xs" variant="default" onClick={() => onCall(model)}>
+        {names.call}
+      </Button>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconStethoscope } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import type { RequestView } from '../../../../server/contract/request-views.ts';
 import type { LedgerHealthView, StatusView } from '../../../../server/contract/status-views.ts';
 import { downloadJson } from '../../../components/buttons/download.ts';
 import { CopyLine } from '../../../components/copying/CopyLine.tsx';
@@ -9,10 +10,10 @@ import { Section } from '../../../components/layout/Section.tsx';
 import { RelativeTime } from '../../../components/text/RelativeTime.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
+import type { ControlStore } from '../../../state/control/control-store.ts';
 import { useControlState, useControlStore } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import classes from '../Settings.module.css';
-import { collectDiagnostics } from './diagnostics.ts';
 
 /** Versions, the locations of files, and a report to send to someone who helps. */
 export function AboutPart() {
@@ -114,4 +115,32 @@ function Diagnostics() {
       {problem && <CommandProblem problem={problem} />}
     </>
   );
+}
+
+const reportedErrors = 50;
+/** Fields that describe a failure but do not identify anyone. */
+const errorFields = [
+  ...['id', 'startedAt', 'route', 'capability', 'modelAsked', 'modelServed', 'provider', 'stream', 'client'],
+  ...['outcome', 'status', 'errorCode', 'firstByteMs', 'totalMs', 'attempts'],
+] as (keyof RequestView)[];
+
+/**
+ * Collects what someone who helps needs to know: versions, state, configuration and the latest errors. Views contain no
+ * secrets, so neither does the report.
+ */
+async function collectDiagnostics({ query }: ControlStore): Promise<object> {
+  const [status, host, { revision, config }, { requests }] = await Promise.all([
+    query({ type: 'status' }),
+    query({ type: 'host' }),
+    query({ type: 'config' }),
+    query({ type: 'requests', filter: { outcome: 'failed' }, limit: reportedErrors }),
+  ]);
+  return {
+    madeAt: new Date().toISOString(),
+    browser: navigator.userAgent,
+    host,
+    status,
+    config: { revision, ...config },
+    lastErrors: requests.map((request) => Object.fromEntries(errorFields.map((name) => [name, request[name]]))),
+  };
 }

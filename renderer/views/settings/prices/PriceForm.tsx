@@ -1,12 +1,13 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { type PriceField, priceFields } from '../../../../server/contract/price-views.ts';
 import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
 import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
-import { AmountField } from './AmountField.tsx';
+import { settingRow } from '../fields/setting-row.tsx';
 import classes from './Prices.module.css';
 import { amountsOf, draftOf, type FieldGroup, fieldGroups, fieldNames, hasPrice, isWrong } from './price-draft.ts';
 import type { PriceRowView } from './price-list.ts';
@@ -161,4 +162,28 @@ function AmountGroup({ group, isOpen, children }: AmountGroupProps) {
 
 function hasAny(group: FieldGroup, draft: Record<string, string>): boolean {
   return fieldGroups[group].some((field) => (draft[field] ?? '') !== '');
+}
+
+interface AmountFieldProps {
+  field: PriceField;
+  text: string;
+  onChange(text: string): void;
+}
+
+/** An input for one amount with its unit. Typed text stays, even if it is not a number. */
+function AmountField({ field, text, onChange }: AmountFieldProps) {
+  const { prices: names } = useMessages();
+  const hints: Partial<Record<PriceField, string>> = names.hints;
+  const unit = priceFields[field];
+  return (
+    <TextInput
+      {...settingRow(names.labels[field], names.units[unit])}
+      description={hints[field]}
+      inputMode="decimal"
+      autoComplete="off"
+      value={text}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      error={isWrong(field, text) && (unit === 'count' ? names.wrongCount : names.wrongPrice)}
+    />
+  );
 }
