@@ -110,7 +110,7 @@ export class PeopleService {
 
   /** Rejects with a GatewayError `not_signed_in` if the session or API token has ended. */
   async checkOpen({ accessId }: Caller): Promise<void> {
-    if (!(await this.#recognizeAll([accessId])).has(accessId)) throw notSignedIn();
+    if ((await this.#ports.store.findByIds([accessId])).length === 0) throw notSignedIn();
   }
 
   /** `days`: the token's lifetime. */

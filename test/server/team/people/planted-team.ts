@@ -1,6 +1,8 @@
 /** A gateway that two groups share, with requests of both groups, and people in one of them. */
 import type { Person } from '../../../../server/contract/people.ts';
 import type { Caller } from '../../../../server/control/people/caller.ts';
+import type { PeopleStore } from '../../../../server/store/ports/people-store.ts';
+import { openPeopleStore } from '../../../../server/store/sqlite/people-store.ts';
 import { personIdOf } from '../../../../server/team/people/rights.ts';
 import { hashOf } from '../../../support/gateway.ts';
 import { type ControlGateway, startControlGateway } from '../../control/control-gateway.ts';
@@ -60,7 +62,19 @@ export const manager = personOf('mo', { manages: ['ours'] });
 export const admin = personOf('ada', { isAdmin: true });
 
 /** For a gateway whose callers are given to it, without an identity provider. */
-export const withSignIn = { people: { publicOrigin: 'https://gateway.example', trustedProxies: [] } };
+export const withSignIn = {
+  people: { publicOrigin: 'https://gateway.example', trustedProxies: [], openStore: openStoreOfSignedIn },
+};
+
+/** Has the session that `signedIn` names. */
+function openStoreOfSignedIn(): PeopleStore {
+  const store = openPeopleStore(':memory:');
+  const person = { id: 'prs_0', issuer: 'https://id.example', subject: 'anybody', name: 'Anybody', email: null };
+  store.keepPerson({ ...person, claimed: [], signedInAt: 0 });
+  const session = { id: 'ses_1', hash: 'h', personId: person.id, scopes: null, name: null };
+  store.open({ ...session, createdAt: 0, expiresAt: Number.MAX_SAFE_INTEGER });
+  return store;
+}
 
 export async function startPlantedTeam(): Promise<PlantedTeam> {
   const keyOf = (id: string, group: string, owner?: Person) => ({
