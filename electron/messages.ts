@@ -3,12 +3,12 @@ import type { TextsOf } from '../server/contract/coded.ts';
 import type { Budget } from '../server/contract/config.ts';
 import { controlProblemTexts } from '../server/contract/control-problem-texts.ts';
 import { controlProblemTextsZh } from '../server/contract/control-problem-texts-zh.ts';
-import { counted } from '../server/contract/counted.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { FailureClass } from '../server/contract/ledger.ts';
 import { placeTexts, placeTextsZh } from '../server/contract/places.ts';
 import type { Policy } from '../server/contract/policy.ts';
 import type { ProviderBlock } from '../server/contract/provider-views.ts';
+import { counted } from '../server/contract/units.ts';
 import type { StartProblems } from './start-problem.ts';
 
 const startProblems: TextsOf<StartProblems> = {

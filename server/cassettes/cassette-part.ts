@@ -4,7 +4,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { Pace, StoredAnswer } from '../exchange/answer/stored-answer.ts';
 import type { CassetteRequest, TakeResult } from '../exchange/cassette/cassette-deck.ts';
 import { Redactor } from '../exchange/redact/redactor.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/regular-file.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { canonicalJson, comparedBody } from './canonical.ts';
 import { listRecordings, makeFolder, readRecording, writeRecording } from './cassette-files.ts';

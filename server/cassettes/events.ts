@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { LineEnds } from '../apis/core/streams/sse-lines.ts';
 import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
 import { type Redactor, withoutRanges } from '../exchange/redact/redactor.ts';
-import { finish, type Steps } from '../ground/yield-to-event-loop.ts';
+import { finish, type Steps } from '../ground/promises.ts';
 import type { RecordedEvent } from './format.ts';
 import { parseShallowJson } from './parse-shallow-json.ts';
 

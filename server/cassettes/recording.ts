@@ -5,7 +5,7 @@ import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-d
 import { encodingsOf } from '../exchange/readers/encodings.ts';
 import type { Headers } from '../exchange/record/response-taps.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
-import { finishInSlices } from '../ground/yield-to-event-loop.ts';
+import { finishInSlices } from '../ground/promises.ts';
 import { formatVersion, type RecordedExchange, type RecordedRequest, type RecordedResponse } from './format.ts';
 import { packBody, packHead } from './response-part.ts';
 

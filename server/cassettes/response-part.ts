@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { StoredAnswer, StoredPiece } from '../exchange/answer/stored-answer.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
-import type { Steps } from '../ground/yield-to-event-loop.ts';
+import type { Steps } from '../ground/promises.ts';
 import { packEvents, unpackEvent } from './events.ts';
 import type { RecordedResponse, ResponseBody } from './format.ts';
 import { parseShallowJson } from './parse-shallow-json.ts';

@@ -5,7 +5,7 @@ import { bypassEntries, parseBypass } from '../contract/host-rule.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import { prepareDataFolder } from '../data-folder/data-folder.ts';
 import { readEnvironment } from '../engine/environment.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/regular-file.ts';
 import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
 import type { Examples } from './examples.ts';

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { counted } from '../contract/counted.ts';
 import type { RequestView } from '../contract/request-views.ts';
+import { counted } from '../contract/units.ts';
 import { readEnvironment } from '../engine/environment.ts';
 import { type JudgeCase, judgeCases, noFault, type Result, resultOf, wasAnswered } from '../faults/judge-cases.ts';
 import type { ListeningControl } from './control.ts';

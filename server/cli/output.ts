@@ -3,7 +3,7 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { line, renderShown, type Shown, styled } from './shown.ts';
 import { lookOf, type Terminal, type TerminalOutput } from './terminal.ts';

@@ -1,6 +1,6 @@
 /** `sluice passphrase`: changes the key that stored secrets are encrypted with, in the shared database or the data folder. */
 import type { Command } from 'commander';
-import { counted } from '../contract/counted.ts';
+import { counted } from '../contract/units.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
 import type { Examples } from './examples.ts';

@@ -1,9 +1,8 @@
 /** `sluice provider add`, `put` and `credential`. */
 import type { Command } from 'commander';
-import { apiNames } from '../contract/api-names.ts';
 import type { ProbeReport } from '../contract/probe.ts';
 import type { ProviderTrial } from '../contract/provider-commands.ts';
-import type { ProviderView } from '../contract/provider-views.ts';
+import { apiNames, type ProviderView } from '../contract/provider-views.ts';
 import type { Examples } from './examples.ts';
 import { notes } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';

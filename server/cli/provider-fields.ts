@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { cleanBaseUrl } from '../contract/base-url.ts';
+import { cleanBaseUrl } from '../contract/address.ts';
 import type { CommandInputMap } from '../contract/commands.ts';
 import { type ConversationApi, conversationApiSchema, dialectSchema, type ProviderConfig } from '../contract/config.ts';
 import { timeoutsSchema } from '../contract/policy.ts';

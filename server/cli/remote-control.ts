@@ -11,7 +11,7 @@ import type { EventMessage } from '../contract/events.ts';
 import { adminTokenFileName } from '../control/admin-token.ts';
 import { findFallbackFolder } from '../data-folder/fallback-lock.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
 import type { ListeningControl } from './control.ts';
 import { CliError } from './programs/exit-codes.ts';
 

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
 import type { Examples } from './examples.ts';
 import { notes } from './help.ts';
 import { createOutput } from './output.ts';

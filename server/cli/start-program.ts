@@ -4,7 +4,7 @@ import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import spawn from 'cross-spawn';
 import { toolEnvironment, withTool } from '../connect/tool-environment.ts';
-import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { systemErrorCode } from '../ground/files/regular-file.ts';
 import { after } from '../ground/timers.ts';
 import type { Control } from './control.ts';
 import { chooseKey, chooseModel } from './env.ts';

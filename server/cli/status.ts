@@ -15,7 +15,7 @@ import { hourMs, mebibyte } from '../contract/units.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import { readEnvironment } from '../engine/environment.ts';
-import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { systemErrorCode } from '../ground/files/regular-file.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { describeFaults } from './faults.ts';

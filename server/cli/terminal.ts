@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { PresetPlaces } from '../config/managed-preset.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { TeamPart } from '../engine/team.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/regular-file.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 
 /** A stream to a terminal, or to a file or pipe. */

@@ -12,10 +12,10 @@ import {
   type AdoptVerdict,
   adoptedPrograms,
   adoptNoteTexts,
+  type ConfigChange,
   isOwnFormat,
   verdictOf,
-} from '../contract/adopt-views.ts';
-import type { ConfigChange } from '../contract/change-views.ts';
+} from '../contract/change-views.ts';
 import { formatMessage } from '../contract/coded.ts';
 import type { Config } from '../contract/config.ts';
 import { controlProblemTexts } from '../contract/control-problem-texts.ts';
@@ -33,7 +33,7 @@ import {
   withSetting,
 } from '../contract/settings-table.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
 import type { Examples } from './examples.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';

@@ -1,9 +1,8 @@
 import type { Config } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
-import { readRegularFile } from '../ground/files/regular-file.ts';
-import { createSerialQueue } from '../ground/serial-queue.ts';
+import { describeFileProblem, readRegularFile } from '../ground/files/regular-file.ts';
+import { createSerialQueue } from '../ground/promises.ts';
 import { checkConfig, summarizeProblems } from './check-config.ts';
 import type { ConfigRevision, ConfigStore } from './config-store.ts';
 import { deepFreeze } from './deep-freeze.ts';

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { syncFolder } from '../ground/files/durable-file.ts';
-import { systemErrorCode } from '../ground/files/file-problem.ts';
-import { readRegularFileSync } from '../ground/files/regular-file.ts';
+import { readRegularFileSync, systemErrorCode } from '../ground/files/regular-file.ts';
 import { parseConfigJson } from './parse-config-json.ts';
 import type { ConfigPersistence } from './persistence.ts';
 

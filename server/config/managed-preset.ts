@@ -7,8 +7,7 @@ import { closeSync, fstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { openRegularFileSync } from '../ground/files/regular-file.ts';
+import { describeFileProblem, openRegularFileSync, systemErrorCode } from '../ground/files/regular-file.ts';
 import { readTeamPreset } from './read-team-preset.ts';
 
 export interface ManagedPreset {

@@ -2,7 +2,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/regular-file.ts';
 import { problemsOf, summarizeProblems } from './check-config.ts';
 import { parseConfigJson } from './parse-config-json.ts';
 

@@ -3,8 +3,7 @@ import { isObject } from '../contract/is-object.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { readRegularFileSync } from '../ground/files/regular-file.ts';
+import { describeFileProblem, readRegularFileSync, systemErrorCode } from '../ground/files/regular-file.ts';
 import { parseConfigJson } from './parse-config-json.ts';
 
 const memorySchema = z.strictObject({

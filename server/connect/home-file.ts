@@ -5,7 +5,7 @@ import { homedir, hostname } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { controlError } from '../contract/control-error.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
 
 export interface HomeFile {
   /** Its path with symbolic links resolved. */

@@ -3,7 +3,7 @@
  * takes them out of the files that it writes, and names those in other places; `run` refuses those that outrank it.
  * Sources are named in `cli/programs/`. Pure.
  */
-import { withoutSlashes } from '../contract/base-url.ts';
+import { withoutSlashes } from '../contract/address.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { ClientSettings } from './config-format.ts';
 import { sectionOf } from './merge-settings.ts';

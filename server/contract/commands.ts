@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import type { AliasView, GroupView, KeyView } from './access-views.ts';
-import type { AdoptedEntry } from './adopt-views.ts';
 import type { ClearedCache } from './answer-cache.ts';
+import type { AdoptedEntry } from './change-views.ts';
 import {
   adoptedText,
   commandScope,
@@ -20,7 +20,6 @@ import {
 import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSchema } from './config.ts';
 import type { ErrorBody } from './errors.ts';
 import { faultProfileNames, maxFaultMinutes, type TimedFaultsView } from './faults.ts';
-import type { BegunJoin, JoinState } from './join-views.ts';
 import { personId, tokenScopes } from './people.ts';
 import { longestNote } from './pins.ts';
 import type { PriceRenewalView } from './price-views.ts';
@@ -29,7 +28,7 @@ import type { CredentialView, ProviderView } from './provider-views.ts';
 import type { PinView } from './request-views.ts';
 import { settingsSchema } from './settings.ts';
 import type { TimedCaptureView } from './status-views.ts';
-import { writtenTeamPresetSchema } from './team-preset.ts';
+import { type BegunJoin, type JoinState, writtenTeamPresetSchema } from './team-preset.ts';
 
 const tokenId = z.string().regex(/^tok_[0-9a-f]{16}$/, 'use the id of an API token: tok_ and 16 hexadecimal digits');
 

@@ -8,7 +8,7 @@ import type { RequestRecord, RequestStarted } from './ledger.ts';
 import type { LimitMeter, LimitReached } from './limits.ts';
 import type { ProviderView } from './provider-views.ts';
 import type { RefusalView, RequestView } from './request-views.ts';
-import type { SessionBudgetReached } from './session-budget.ts';
+import type { SessionBudgetReached } from './session-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from './status-views.ts';
 
 /** The configuration with its running state. */

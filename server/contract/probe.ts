@@ -1,6 +1,6 @@
 /** The result of testing a provider step by step. */
 import type { Coded, TextsOf } from './coded.ts';
-import { counted } from './counted.ts';
+import { counted } from './units.ts';
 
 export const probeSteps = [
   'dns',

@@ -1,6 +1,6 @@
 /** Commands that change providers and their credentials. */
 import { z } from 'zod';
-import { cleanBaseUrl } from './base-url.ts';
+import { cleanBaseUrl } from './address.ts';
 import { displayName, expectedRevision, secretValue } from './command-fields.ts';
 import {
   certificateSchema,

@@ -130,3 +130,13 @@ export function blockOf({
   const lacksCredential = credentials.length > 0 && !credentials.some((each) => each.enabled && each.hasSecret);
   return lacksCredential ? 'no-credential' : 'leads-back';
 }
+
+/** What people call the API of each dialect. */
+export const apiNames: Readonly<Record<DialectId, string>> = {
+  openai: 'OpenAI’s API',
+  azure: 'Azure’s OpenAI API',
+  anthropic: 'Anthropic’s API',
+  gemini: 'Gemini’s API',
+  bedrock: 'Bedrock’s API',
+  vertex: 'Vertex AI’s API',
+};

@@ -1,11 +1,10 @@
 /** The queries of the control plane and their results. No result contains a secret. */
 import { z } from 'zod';
 import type { AliasView, GroupPreviewView, GroupView, KeyView, ModelView, RouteView } from './access-views.ts';
-import type { AdoptPreview } from './adopt-views.ts';
 import type { CacheView } from './answer-cache.ts';
 import { isTimeZone } from './calendar.ts';
 import type { CassetteView } from './cassette.ts';
-import type { ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
+import type { AdoptPreview, ConfigChange, ImportRefusal, TeamPresetPreview } from './change-views.ts';
 import { adoptedText } from './command-fields.ts';
 import { connectShape, sessionId } from './commands.ts';
 import { comparisonPattern, outcomes, statusPattern } from './comparison.ts';

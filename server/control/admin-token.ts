@@ -6,7 +6,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
-import { isUnwritable, systemErrorCode } from '../ground/files/file-problem.ts';
+import { isUnwritable, systemErrorCode } from '../ground/files/regular-file.ts';
 
 export const adminTokenFileName = 'admin.token';
 

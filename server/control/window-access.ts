@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { controlError } from '../contract/control-error.ts';
 import { dayMs } from '../contract/units.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
+import { describeFileProblem } from '../ground/files/regular-file.ts';
 import { type AdminToken, openAdminToken } from './admin-token.ts';
 
 const sessionsFileName = 'window-sessions.json';

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { dirname, join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import { temporaryInfix } from '../ground/files/durable-file.ts';
-import { describeFileProblem, isUnwritable } from '../ground/files/file-problem.ts';
+import { describeFileProblem, isUnwritable } from '../ground/files/regular-file.ts';
 
 export interface DataFolder {
   path: string;

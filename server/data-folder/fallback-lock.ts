@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { systemErrorCode } from '../ground/files/regular-file.ts';
 import {
   acquireInstanceLock,
   findInstance,

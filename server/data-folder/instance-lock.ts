@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { reachableHost } from '../contract/address.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem, isUnwritable, systemErrorCode } from '../ground/files/file-problem.ts';
+import { describeFileProblem, isUnwritable, systemErrorCode } from '../ground/files/regular-file.ts';
 import { after } from '../ground/timers.ts';
 
 const instanceInfoSchema = z.object({

@@ -6,7 +6,7 @@ import type { ManagedPresets } from '../config/managed-preset.ts';
 import type { TeamMemoryStore } from '../config/team-memory.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
 import type { LogRequest } from '../ground/files/log.ts';
-import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { MaybePromise } from '../ground/promises.ts';
 import type { SecretStoreOptions } from '../secrets/open-secret-store.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Store, StoreOptions } from '../store/store.ts';

@@ -9,7 +9,7 @@ import type { SharedCountsSettings, SharedCountsView } from '../contract/replica
 import type { AdminToken } from '../control/admin-token.ts';
 import type { Joining, JoinPorts } from '../control/joining.ts';
 import type { People } from '../control/people/people.ts';
-import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { MaybePromise } from '../ground/promises.ts';
 import type { PeopleDoor } from '../http/control-routes.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { LocalLimiterPorts } from '../limits/local-limiter.ts';

@@ -8,7 +8,7 @@ import { withSegment } from '../apis/core/requests/segments.ts';
 import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../contract/ledger.ts';
-import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { MaybePromise } from '../ground/promises.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { PriceTable } from '../models/price-table.ts';
 import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';

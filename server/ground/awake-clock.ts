@@ -6,7 +6,7 @@
  * Sleep is detected as a gap between two readings of the clock, so it ticks while an engine is running. There is one
  * clock for the whole process.
  */
-import { Slots } from './slots.ts';
+import { Slots } from './collections.ts';
 import { after, every } from './timers.ts';
 
 const tickMs = 1_000;

@@ -12,9 +12,9 @@ import { type Door, Exchange, type ExchangePorts, type Place } from '../exchange
 import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
 import { ForeignObjects } from '../exchange/plan/foreign-objects.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
-import { configuredSecrets } from '../exchange/redact/configured-secrets.ts';
+import { configuredSecrets } from '../exchange/redact/redact-credential.ts';
 import type { RequestBody } from '../exchange/request/request-body.ts';
-import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { MaybePromise } from '../ground/promises.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';

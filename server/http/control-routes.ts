@@ -16,7 +16,7 @@ import { isSameSecret } from '../control/admin-token.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
 import { type Caller, checkScope } from '../control/people/caller.ts';
 import { sessionIdleMs, type WindowAccess } from '../control/window-access.ts';
-import { systemErrorCode } from '../ground/files/file-problem.ts';
+import { systemErrorCode } from '../ground/files/regular-file.ts';
 import { every } from '../ground/timers.ts';
 import type { Observability } from '../observability/observability.ts';
 import type { ExportFormat } from '../store/sqlite/export.ts';

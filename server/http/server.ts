@@ -7,11 +7,11 @@ import { servedApis } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { errorHeaders } from '../exchange/answer/client-headers.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
+import { Slots } from '../ground/collections.ts';
 import { batchWrites } from '../ground/fast-paths.ts';
+import { yieldToEventLoop } from '../ground/promises.ts';
 import { descriptorLimit } from '../ground/resource-exhaustion.ts';
-import { Slots } from '../ground/slots.ts';
 import { after } from '../ground/timers.ts';
-import { yieldToEventLoop } from '../ground/yield-to-event-loop.ts';
 import { watchUpload } from './body/slow-clients.ts';
 import { type CutOff, cutOff, shuttingDown } from './cut-off.ts';
 

@@ -7,15 +7,14 @@ import type { CassetteSource } from '../exchange/cassette/cassette-deck.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
 import { Session, type SessionDoor } from '../exchange/realtime/session.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
-import { configuredSecrets } from '../exchange/redact/configured-secrets.ts';
-import type { MaybePromise } from '../ground/maybe-promise.ts';
+import { configuredSecrets } from '../exchange/redact/redact-credential.ts';
+import type { MaybePromise } from '../ground/promises.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { Permit } from './admission.ts';
 import type { ApiPorts } from './api-request.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
 import { sendError } from './send-error.ts';
-import type { UpgradedConnection } from './upgraded-connection.ts';
-import { checkHandshake } from './web-socket-request.ts';
+import { checkHandshake, type UpgradedConnection } from './web-socket-request.ts';
 
 export interface SessionCallPorts
   extends Pick<ApiPorts, 'exchange' | 'registry' | 'snapshot' | 'admission' | 'reportError'> {

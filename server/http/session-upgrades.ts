@@ -6,8 +6,7 @@ import type { Session } from '../exchange/realtime/session.ts';
 import { shuttingDown } from './cut-off.ts';
 import type { WebSocketUpgrades } from './server.ts';
 import type { SessionCallPorts } from './session-call.ts';
-import { UpgradedConnection } from './upgraded-connection.ts';
-import { opensSession } from './web-socket-request.ts';
+import { opensSession, UpgradedConnection } from './web-socket-request.ts';
 
 /** `onConfigChange` calls its listener whenever a new configuration is in force. */
 export function createSessionUpgrades(

@@ -7,7 +7,7 @@
  */
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
-import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { MaybePromise } from '../ground/promises.ts';
 import type { Amounts } from '../store/sqlite/usage-history.ts';
 import type { Estimate } from './account.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ControlEvent } from '../contract/events.ts';
 import type { LimitReached } from '../contract/limits.ts';
 import { blockOf, isDown, type ProviderView } from '../contract/provider-views.ts';
-import type { SessionBudgetReached } from '../contract/session-budget.ts';
+import type { SessionBudgetReached } from '../contract/session-views.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
 
 /** The body of a webhook. Contains names from the configuration and codes, but never secrets or providers' answers. */

@@ -7,7 +7,7 @@ import type { EventMessage } from '../contract/events.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import { isReference, isToolUrl, type WebhookSettings } from '../contract/observability.ts';
 import type { Settings } from '../contract/settings.ts';
-import { createSerialQueue } from '../ground/serial-queue.ts';
+import { createSerialQueue } from '../ground/promises.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { EngineFigures } from './engine-figures.ts';

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ControlEvent } from '../contract/events.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
-import { createSerialQueue } from '../ground/serial-queue.ts';
+import { createSerialQueue } from '../ground/promises.ts';
 import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createNotableEvents, type NotableEvent } from './notable-events.ts';

@@ -2,7 +2,7 @@
  * Finds out which API a service speaks, and below which address: lists its models and sends an empty call in each of the
  * APIs that services imitate. An empty call is refused by whoever has it, so that nothing is generated or billed.
  */
-import { readServiceAddress } from '../contract/base-url.ts';
+import { readServiceAddress } from '../contract/address.ts';
 import type { DialectId } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';

@@ -4,7 +4,7 @@
  * model if that is cheap enough.
  */
 import { isIP } from 'node:net';
-import { cleanBaseUrl } from '../contract/base-url.ts';
+import { cleanBaseUrl } from '../contract/address.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeCertificate, ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
 import { ResponseTooLong } from '../transport/read-response.ts';

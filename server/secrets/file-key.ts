@@ -3,8 +3,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { readRegularFile } from '../ground/files/regular-file.ts';
+import { describeFileProblem, readRegularFile, systemErrorCode } from '../ground/files/regular-file.ts';
 
 /** Key length of AES-256. */
 export const keyBytes = 32;

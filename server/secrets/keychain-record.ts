@@ -14,8 +14,8 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { createSerialQueue } from '../ground/serial-queue.ts';
+import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
+import { createSerialQueue } from '../ground/promises.ts';
 import { type KeychainLibraryName, keychainLibraryNames } from './keychain-libraries.ts';
 
 export const keychainMarkerName = 'secrets.in-keychain';

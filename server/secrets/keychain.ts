@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createSerialQueue } from '../ground/serial-queue.ts';
+import { createSerialQueue } from '../ground/promises.ts';
 import { type BusAddress, isDefaultKeyringLocked } from './dbus/secret-service.ts';
 import { chooseLibrary, type LocateLibrary, reasonOf } from './keychain-choice.ts';
 import {

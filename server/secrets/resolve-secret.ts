@@ -1,8 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
-import { describeFileProblem, systemErrorCode } from '../ground/files/file-problem.ts';
-import { readRegularFile } from '../ground/files/regular-file.ts';
+import { describeFileProblem, readRegularFile, systemErrorCode } from '../ground/files/regular-file.ts';
 import type { SecretStore } from './secret-store.ts';
 
 interface SecretSources {

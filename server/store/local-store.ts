@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
-import { systemErrorCode } from '../ground/files/file-problem.ts';
-import { createSerialQueue } from '../ground/serial-queue.ts';
+import { systemErrorCode } from '../ground/files/regular-file.ts';
+import { createSerialQueue } from '../ground/promises.ts';
 import { type Database, openSqliteDatabase, type Replaced } from './sqlite/database.ts';
 import { createJobStore } from './sqlite/job-store.ts';
 import { keptResponseMigrations } from './sqlite/kept-response-rows.ts';

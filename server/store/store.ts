@@ -3,7 +3,7 @@
  * disk, and by PostgreSQL for replicas. The configuration has its own port (`config/config-store.ts`).
  */
 import type { Settings } from '../contract/settings.ts';
-import type { MaybePromise } from '../ground/maybe-promise.ts';
+import type { MaybePromise } from '../ground/promises.ts';
 import type { JobStore } from './ports/job-store.ts';
 import type { ReasoningStore } from './ports/reasoning-store.ts';
 import type { ResponseStore } from './ports/response-store.ts';

@@ -6,8 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { statSync } from 'node:fs';
 import tls, { type SecureContext } from 'node:tls';
 import { Worker } from 'node:worker_threads';
-import { describeFileProblem } from '../ground/files/file-problem.ts';
-import { readRegularFileSync } from '../ground/files/regular-file.ts';
+import { describeFileProblem, readRegularFileSync } from '../ground/files/regular-file.ts';
 
 interface AuthoritySettings {
   /** Include the operating system's list. */

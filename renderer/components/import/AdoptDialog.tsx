@@ -6,7 +6,7 @@ import {
   type AdoptVerdict,
   adoptedPrograms,
   verdictOf,
-} from '../../../server/contract/adopt-views.ts';
+} from '../../../server/contract/change-views.ts';
 import { formatMessage } from '../../../server/contract/coded.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';

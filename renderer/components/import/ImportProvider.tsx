@@ -3,7 +3,7 @@
  * hands over. Only previews them; the person applies an import in its dialog.
  */
 import { createContext, lazy, type ReactNode, Suspense, useContext, useState } from 'react';
-import { isOwnFormat } from '../../../server/contract/adopt-views.ts';
+import { isOwnFormat } from '../../../server/contract/change-views.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { isObject } from '../../../server/contract/is-object.ts';
 import { useMessages } from '../../messages/use-messages.ts';

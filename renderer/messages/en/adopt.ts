@@ -1,4 +1,4 @@
-import { type AdoptVerdict, adoptNoteTexts } from '../../../server/contract/adopt-views.ts';
+import { type AdoptVerdict, adoptNoteTexts } from '../../../server/contract/change-views.ts';
 
 export const adopt = {
   title: (program: string) => `Add from ${program}`,

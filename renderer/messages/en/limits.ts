@@ -1,4 +1,4 @@
-import { counted } from '../../../server/contract/counted.ts';
+import { counted } from '../../../server/contract/units.ts';
 
 /** Limits of keys and groups, and their current use. */
 export const limits = {

@@ -1,6 +1,6 @@
-import { counted } from '../../../server/contract/counted.ts';
 import { namelessUsage, usageColumns, withoutPrice } from '../../../server/contract/ledger.ts';
 import type { SharedCountsProblem, SharedCountsView } from '../../../server/contract/replica-limits.ts';
+import { counted } from '../../../server/contract/units.ts';
 
 export const status = {
   baseUrl: 'Base URL',

@@ -1,4 +1,4 @@
-import { counted } from '../../../server/contract/counted.ts';
+import { counted } from '../../../server/contract/units.ts';
 
 /** The panel at the tray. */
 export const panel = {

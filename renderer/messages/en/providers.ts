@@ -1,4 +1,4 @@
-import { counted } from '../../../server/contract/counted.ts';
+import { counted } from '../../../server/contract/units.ts';
 import type { AuditActions } from './audit-actions.ts';
 
 /** By preset. In English they are the engine's own; other languages translate them here. */

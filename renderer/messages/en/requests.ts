@@ -1,6 +1,6 @@
-import { counted } from '../../../server/contract/counted.ts';
 import { lossCodes } from '../../../server/contract/loss-codes.ts';
 import { repairText } from '../../../server/contract/request-views.ts';
+import { counted } from '../../../server/contract/units.ts';
 import type { AuditActions } from './audit-actions.ts';
 
 /** How many requests came without a valid key, why, and the time and program of the last one. */

@@ -1,4 +1,4 @@
-import { counted } from '../../../server/contract/counted.ts';
+import { counted } from '../../../server/contract/units.ts';
 import type { AuditActions } from './audit-actions.ts';
 
 export const sessions = {

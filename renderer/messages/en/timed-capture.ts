@@ -1,4 +1,4 @@
-import { counted } from '../../../server/contract/counted.ts';
+import { counted } from '../../../server/contract/units.ts';
 import type { AuditActions } from './audit-actions.ts';
 
 /** Capture of requests for the next few minutes. */

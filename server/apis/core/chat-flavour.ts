@@ -3,7 +3,7 @@
  * flavour is in `providers/chat-flavours.ts`; what OpenAI's wire does with it, in `openai/wire/fit-request.ts`.
  */
 import type { LossCode } from '../../contract/loss-codes.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { TopMember } from '../json/json-peek.ts';
 import type { JsonEdit } from '../json/json-splice.ts';
 import type { WatchedMember } from '../json/watched-members.ts';

@@ -2,7 +2,6 @@
  * An API's format on the wire: one `Wire` for each API and operation. Pure: bytes and values in, bytes and values out;
  * no socket, clock or configuration. Routes name their wire, and each `Api` lists its routes.
  */
-
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { AskedTerms, PriceTerms, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import type { Operation } from '../../contract/operations.ts';
@@ -236,3 +235,6 @@ export interface SessionFormat {
   /** Renders an error event. `eventId`: its own id; `causedBy`: id of the client's event that caused it, or null. */
   writeErrorEvent(error: ErrorBody, eventId: string, causedBy: string | null): string;
 }
+
+/** Header fields of an HTTP message, by lowercase name. */
+export type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;

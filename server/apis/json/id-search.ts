@@ -3,7 +3,7 @@
  * piece is kept but for an unfinished short text. Knows from `MemberMeanings` where ids stand. It does not check the grammar, but
  * it ends at a byte that JSON has only within texts, since nobody can say what would be a text behind that.
  */
-import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../ground/promises.ts';
 import { isEscaped, JsonFault } from './json-tokens.ts';
 import { addressText, idHolder, idText, type MemberMeanings } from './watched-members.ts';
 

@@ -3,7 +3,7 @@
  * and leave every other byte as the client sent it. Knows JSON, not what the fields mean.
  */
 
-import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../ground/promises.ts';
 import type { JsonNames } from './json-names.ts';
 import { type ByteRange, JsonScan, type MemberListener } from './json-scan.ts';
 import { JsonFault, type JsonMarks, type MarkedElement } from './json-tokens.ts';

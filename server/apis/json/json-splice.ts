@@ -3,7 +3,7 @@
  * fields) reaches the upstream as the client wrote it. Works on the results of `json-peek.ts`.
  */
 
-import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../ground/promises.ts';
 import { JsonNames } from './json-names.ts';
 import { type JsonField, type JsonPeek, peekJson } from './json-peek.ts';
 import type { ByteRange } from './json-scan.ts';

@@ -6,8 +6,8 @@ import { ConfigSyntaxError } from '../../connect/config-format.ts';
 import { dotenvFormat } from '../../connect/dotenv-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
 import { yamlFormat } from '../../connect/yaml-format.ts';
-import type { AdoptedEntry, AdoptedProgram, AdoptNote } from '../../contract/adopt-views.ts';
-import { withoutSlashes } from '../../contract/base-url.ts';
+import { withoutSlashes } from '../../contract/address.ts';
+import type { AdoptedEntry, AdoptedProgram, AdoptNote } from '../../contract/change-views.ts';
 import {
   type AliasConfig,
   type Config,

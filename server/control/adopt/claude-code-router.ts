@@ -1,6 +1,7 @@
 /** claude-code-router's `config.json`: its README, example and documents of the configuration, November 2026. */
-import type { AdoptNote } from '../../contract/adopt-views.ts';
-import { readServiceAddress } from '../../contract/base-url.ts';
+
+import { readServiceAddress } from '../../contract/address.ts';
+import type { AdoptNote } from '../../contract/change-views.ts';
 import type { DialectId } from '../../contract/config.ts';
 import {
   addressAt,

@@ -1,6 +1,7 @@
 /** What the readers of other programs' configurations find in them. Pure: it is put into a configuration by `adopt-config.ts`. */
-import type { AdoptNote } from '../../contract/adopt-views.ts';
-import { cleanBaseUrl } from '../../contract/base-url.ts';
+
+import { cleanBaseUrl } from '../../contract/address.ts';
+import type { AdoptNote } from '../../contract/change-views.ts';
 import { secretValue } from '../../contract/command-fields.ts';
 import type { ConversationApi, DialectId } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';

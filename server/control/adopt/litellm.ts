@@ -1,5 +1,5 @@
 /** LiteLLM's `config.yaml`: docs.litellm.ai/docs/proxy/configs and the examples in its repository, November 2026. */
-import type { AdoptNote } from '../../contract/adopt-views.ts';
+import type { AdoptNote } from '../../contract/change-views.ts';
 import { isObject } from '../../contract/is-object.ts';
 import {
   addressAt,

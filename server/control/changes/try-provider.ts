@@ -1,4 +1,4 @@
-import { cleanBaseUrl } from '../../contract/base-url.ts';
+import { cleanBaseUrl } from '../../contract/address.ts';
 import type { CommandMap } from '../../contract/commands.ts';
 import type { ProviderConfig } from '../../contract/config.ts';
 import type { ProviderTrial } from '../../contract/provider-commands.ts';

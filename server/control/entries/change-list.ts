@@ -1,6 +1,8 @@
 /** Entries of the configuration's lists: found, put, removed, and named. */
 import { controlError } from '../../contract/control-error.ts';
 import type { Named } from '../../contract/control-problem.ts';
+import type { CompiledProvider } from '../../routing/snapshot.ts';
+import type { LiveConfig } from '../live/live-config.ts';
 
 /** The entry with this id. Throws GatewayError `not_found`, whose message names the `noun`. */
 export function findById<Item extends { id: string }>(list: readonly Item[], id: string, noun: Named): Item {
@@ -73,4 +75,11 @@ function toId(name: string): string {
     .replace(/^-+/, '')
     .slice(0, maxLength)
     .replace(/(?<!-)-+$/, '');
+}
+
+/** The compiled provider with this id. Throws GatewayError `not_found`. */
+export function findUpstream({ snapshot }: Pick<LiveConfig, 'snapshot'>, id: string): CompiledProvider {
+  const provider = snapshot.providers.get(id);
+  if (!provider) throw controlError('not_found', { code: 'no-provider', id }, 'id');
+  return provider;
 }

@@ -7,7 +7,7 @@ import type { ConfigRevision, ConfigStore } from '../../config/config-store.ts';
 import type { Config, ProviderConfig } from '../../contract/config.ts';
 import { unusableEntries } from '../../contract/settings-table.ts';
 import { FollowedFiles } from '../../ground/files/follow-file.ts';
-import { createSerialQueue } from '../../ground/serial-queue.ts';
+import { createSerialQueue } from '../../ground/promises.ts';
 import { after } from '../../ground/timers.ts';
 import type { ModelInfo } from '../../providers/upstream.ts';
 import { compileSnapshot } from '../../routing/compile.ts';

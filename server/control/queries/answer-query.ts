@@ -1,8 +1,8 @@
 /** Answers queries from the configuration and its running state, from the ledger, or by asking a provider. */
 import type { AnswerCache } from '../../cache/answer-cache.ts';
 import type { GroupPreviewView, RefusedDefault, RouteView } from '../../contract/access-views.ts';
-import type { AdoptPreview } from '../../contract/adopt-views.ts';
 import type { CacheView } from '../../contract/answer-cache.ts';
+import type { AdoptPreview } from '../../contract/change-views.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { capabilities } from '../../contract/operations.ts';
@@ -34,6 +34,7 @@ import { checkJoinPreset } from '../changes/change-team-preset.ts';
 import type { CassetteControl } from '../changes/check-cassette.ts';
 import type { ConnectClients } from '../changes/connect-clients.ts';
 import type { TeamPresets } from '../changes/team-presets.ts';
+import { findUpstream } from '../entries/change-list.ts';
 import { parseInput } from '../entries/parse-input.ts';
 import { withoutSecretsInProviders } from '../entries/provider-secrets.ts';
 import type { ControlledMachine } from '../live/controlled-machine.ts';
@@ -43,7 +44,6 @@ import { type Caller, checkScope } from '../people/caller.ts';
 import { isSummed, type People, whereSignedIn } from '../people/people.ts';
 import type { PriceRenewal } from '../prices/price-renewal.ts';
 import type { Views } from '../views/views.ts';
-import { findUpstream } from './find-upstream.ts';
 import { countRequests, listRequests, viewPin } from './pinned-requests.ts';
 import { previewImport, previewTeamPreset } from './preview-import.ts';
 import { type Asker, explainWires, type ModelFacts, viewAllPrices, viewModels } from './view-models.ts';

@@ -6,8 +6,7 @@ import { mostPins, type PinnedRequest, pinContains } from '../../contract/pins.t
 import { fitsFilter } from '../../contract/request-filter.ts';
 import type { PinnedView, PinView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import type { WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
-import { configuredSecrets } from '../../exchange/redact/configured-secrets.ts';
-import { redactText, withoutKeys } from '../../exchange/redact/redact-credential.ts';
+import { configuredSecrets, redactText, withoutKeys } from '../../exchange/redact/redact-credential.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { RequestFilter, RequestPage } from '../../store/sqlite/queries.ts';

@@ -4,7 +4,7 @@ import type { Loss } from '../../apis/neutral/losses.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { malformedAfterContentFailure, malformedCallFailure } from '../../routing/attempt-result.ts';
 import { damageOf } from '../../routing/failure-response.ts';
 import type { Target } from '../../routing/snapshot.ts';

@@ -7,7 +7,7 @@
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import { AnswerDelivery } from '../answer/answer-delivery.ts';

@@ -1,13 +1,22 @@
+/** Chooses what reads an upstream's response. */
 import { isUnexpectedText } from '../../apis/core/errors/read-whole.ts';
 import type { Failure } from '../../apis/core/failure.ts';
 import type { Route } from '../../apis/core/route.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { differingFailure } from '../../routing/attempt-result.ts';
+import type { TransportError } from '../../transport/transport-error.ts';
 import { isEventStream } from '../answer/client-headers.ts';
+import { brokenBy } from '../readers/broken-stream.ts';
 import { ErrorReader } from '../readers/error-reader.ts';
 import { EventsReader } from '../readers/events-reader.ts';
-import { PassReader } from '../readers/pass-reader.ts';
-import type { FailureReason, RequestFacts, ResponseHead, ResponseReader } from '../readers/response-reader.ts';
+import {
+  brokenTransport,
+  type FailureReason,
+  type RequestFacts,
+  type ResponseHead,
+  type ResponseReader,
+  type Steps,
+} from '../readers/response-reader.ts';
 import { maxHeldBytes, WholeReader } from '../readers/whole-reader.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { fileReader, type RescueNeeds, restReader } from '../rescue/rescue.ts';
@@ -96,3 +105,21 @@ function uselessAnswer(problem: string, failure?: Failure): ReaderChoice {
 
 const unrequestedStream = uselessAnswer('answered with a stream of events, which was not asked for');
 const otherFile = uselessAnswer('did not answer with the rest of the file that broke off', differingFailure);
+
+/** Passes a response of unknown format as it arrives. If it breaks off, the client's connection is broken too. */
+class PassReader implements ResponseReader {
+  #hasBegun = false;
+
+  read(chunk: Buffer): Steps {
+    this.#hasBegun = true;
+    return [{ kind: 'pass', bytes: chunk }];
+  }
+
+  end(): Steps {
+    return [{ kind: 'complete' }];
+  }
+
+  fail(error: TransportError): Steps {
+    return this.#hasBegun ? [{ kind: 'break', error: brokenBy(error), event: null }] : [brokenTransport(error)];
+  }
+}

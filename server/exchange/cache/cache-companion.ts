@@ -11,7 +11,7 @@ import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.t
 import type { CacheSettings } from '../../contract/answer-cache.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { CacheNote } from '../../contract/ledger.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { isEventStream } from '../answer/client-headers.ts';
 import { type ClientResponse, createClientResponse } from '../answer/client-response.ts';
 import { sendStored } from '../answer/stored-answer.ts';

@@ -10,8 +10,7 @@ import type {
   CapturedResponse,
   CaptureGap,
 } from '../../contract/capture.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { finish, finishInSlices, type Steps } from '../../ground/yield-to-event-loop.ts';
+import { finish, finishInSlices, type MaybePromise, type Steps } from '../../ground/promises.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import type { Headers } from '../record/response-taps.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';

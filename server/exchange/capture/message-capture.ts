@@ -1,5 +1,5 @@
 import type { CapturedMessage, CaptureGap, HeaderList } from '../../contract/capture.ts';
-import type { Steps } from '../../ground/yield-to-event-loop.ts';
+import type { Steps } from '../../ground/promises.ts';
 import type { Headers } from '../record/response-taps.ts';
 import { overlapBytes } from '../redact/redact-credential.ts';
 import { redactHeaders } from '../redact/redact-headers.ts';

@@ -3,7 +3,7 @@
  * are removed when somebody looks, so that a request costs no more than the copy of its bytes.
  */
 import type { CapturedExchange } from '../../contract/capture.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 
 /** Of each body; the rest is cut. */
 export const recentBodyBytes = 256 * 1024;

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { framingOf, sseFraming } from '../../apis/core/streams/sse-framing.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import type { GatewayError } from '../../contract/errors.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { ClientResponse, type ResponseOutlet, unreadMs } from '../answer/client-response.ts';
 import type { LocalReply } from '../answer/local-reply.ts';
@@ -11,7 +11,7 @@ import { sendStored } from '../answer/stored-answer.ts';
 import type { AdmittedRequest, Answerer, Companion, Ending, ReceivedCall, Visit } from '../course/companion.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
 import { type ClientResponseTap, joinTaps } from '../record/response-taps.ts';
-import { configuredSecrets } from '../redact/configured-secrets.ts';
+import { configuredSecrets } from '../redact/redact-credential.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import {
   type CassetteDeck,

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestLocation, RouteMatch } from '../../apis/registry.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, Reserved } from '../../contract/ledger.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { Member, Snapshot } from '../../routing/snapshot.ts';
 import type { BookedJob } from '../../store/rules/rows.ts';

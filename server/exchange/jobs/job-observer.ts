@@ -5,7 +5,7 @@ import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, peekJson } from '../../apis/json/json-peek.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job, JobKind } from '../../store/rules/job.ts';

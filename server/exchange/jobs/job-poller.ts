@@ -3,7 +3,7 @@
  * reservations of those that other replicas have billed.
  */
 
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { every, settleWithin } from '../../ground/timers.ts';
 import { isPathSegment } from '../../providers/path-segment.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';

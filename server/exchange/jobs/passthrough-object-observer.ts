@@ -1,7 +1,7 @@
 import { JsonNames } from '../../apis/json/json-names.ts';
 import { fieldValue, peekJson } from '../../apis/json/json-peek.ts';
 import { isObject } from '../../contract/is-object.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { isPathSegment } from '../../providers/path-segment.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';

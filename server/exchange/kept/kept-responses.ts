@@ -4,7 +4,7 @@
  */
 
 import { isKeptId } from '../../apis/translation/kept-reasoning.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { KeptResponse } from '../../store/rules/kept-response.ts';
 import type { AdmittedRequest, Companion, ReceivedCall, Visit } from '../course/companion.ts';

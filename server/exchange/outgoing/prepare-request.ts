@@ -14,7 +14,7 @@ import { type Opened, openSeals, originOfSeals } from '../../apis/translation/re
 import { isWireName, upstreamTranslations, wireTranslations } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { LearntRefusals } from '../../providers/learnt-refusals.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';

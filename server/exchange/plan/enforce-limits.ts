@@ -3,7 +3,7 @@ import type { Route } from '../../apis/core/route.ts';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import type { Reserved, Usage } from '../../contract/ledger.ts';
 import type { Limited } from '../../contract/limits.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { noCharge } from '../../limits/account.ts';
 import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';

@@ -2,8 +2,7 @@
 import { idsInParameters, objectMembers } from '../../apis/core/requests/object-members.ts';
 import { idsInJson } from '../../apis/json/id-search.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
-import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { type MaybePromise, yieldToEventLoop } from '../../ground/promises.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { RequestBody } from '../request/request-body.ts';

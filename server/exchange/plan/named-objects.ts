@@ -4,7 +4,7 @@
 import { referredIn } from '../../apis/core/referred-input.ts';
 import { conversationIn } from '../../apis/core/requests/client-session.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { Member } from '../../routing/snapshot.ts';
 import { type JobStore, type KnownJobs, noJobs } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';

@@ -10,7 +10,7 @@ import type { SessionFormat } from '../../apis/core/wire.ts';
 import type { RequestLocation, RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../../contract/ledger.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { after } from '../../ground/timers.ts';
 import type { Limiter } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';

@@ -1,5 +1,5 @@
 /** Who watches a response: at the client's side, and at the upstream's. */
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;

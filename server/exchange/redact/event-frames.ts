@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
-import type { Steps } from '../../ground/yield-to-event-loop.ts';
+import type { Steps } from '../../ground/promises.ts';
 
 const lengthBytes = 4;
 const preludeBytes = 12;

@@ -4,7 +4,7 @@
  */
 import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { secretRangeSteps, sluiceKey } from '../../contract/secret-shape.ts';
-import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
+import { finish, type Steps } from '../../ground/promises.ts';
 
 /** Shorter values (`none`, `ollama`) are placeholders, and occur in texts by chance. */
 const minSecretLength = 8;

@@ -2,10 +2,13 @@
  * Redacts the client's key and the provider's credential from what Sluice records or says about a response. An upstream
  * may echo them in a message, a code, a header or a body. The client receives the response itself unchanged.
  */
+
+import { isCredentialName } from '../../apis/core/requests/client-credentials.ts';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { redactSecretShapes } from '../../contract/secret-shape.ts';
-import { finish } from '../../ground/yield-to-event-loop.ts';
+import { finish } from '../../ground/promises.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
+import type { Snapshot } from '../../routing/snapshot.ts';
 import { findingAll, findSecrets, holdsNoEscape, mayHoldSecret } from './find-secrets.ts';
 
 const redactionMark = '[redacted]';
@@ -72,4 +75,40 @@ export function notedText(text: string, secrets: readonly string[], maxLength: n
       ? redactText(text, secrets)
       : redactBytes(Buffer.from(text.slice(0, maxShapedLength + overlapBytes)), secrets, maxShapedLength).toString();
   return withoutKeys(redacted.slice(0, maxShapedLength)).slice(0, maxLength);
+}
+
+/**
+ * Local servers accept any credential, so that people write words (`lm-studio`, `not-needed`), which names of models and
+ * providers contain too. Real keys are longer.
+ */
+const minDistinctLength = 16;
+
+interface ConfiguredSecrets {
+  all: readonly string[];
+  /** Those that no name contains by chance. */
+  distinct: readonly string[];
+}
+
+const bySnapshot = new WeakMap<Snapshot, ConfiguredSecrets>();
+
+/**
+ * The secrets of all configured providers: one provider's answer, or a client's mistake, may contain another's.
+ *
+ * Read once per snapshot.
+ */
+export function configuredSecrets(snapshot: Snapshot): ConfiguredSecrets {
+  const cached = bySnapshot.get(snapshot);
+  if (cached) return cached;
+  const secrets = [...snapshot.providers.values()].flatMap(({ credentials, headers }) => [
+    ...credentials.flatMap((credential) => secretsOf([], credential)),
+    ...Object.entries(headers).flatMap(([name, value]) => (isCredentialName(name) ? [withoutScheme(value)] : [])),
+  ]);
+  const all = [...new Set(secrets)];
+  const configured = { all, distinct: all.filter(({ length }) => length >= minDistinctLength) };
+  bySnapshot.set(snapshot, configured);
+  return configured;
+}
+
+function withoutScheme(value: string): string {
+  return value.startsWith('Bearer ') ? value.slice('Bearer '.length) : value;
 }

@@ -3,7 +3,7 @@
  * what the patterns of a cassette name. Everything that keeps bodies uses it.
  */
 import type { ByteRange } from '../../apis/json/json-scan.ts';
-import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
+import { finish, type Steps } from '../../ground/promises.ts';
 import { isFrames, redactFrames } from './event-frames.ts';
 import { findingAll, mergeRanges, unescaped } from './find-secrets.ts';
 import { redactHeaders, redactUrl } from './redact-headers.ts';

@@ -5,7 +5,7 @@
  */
 import { isLineEnd } from '../../apis/core/streams/sse-lines.ts';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
-import { finish, type Steps } from '../../ground/yield-to-event-loop.ts';
+import { finish, type Steps } from '../../ground/promises.ts';
 
 /** The content of a string, without its quotes and as it is escaped in the body. */
 export interface Fragment extends ByteRange {

@@ -4,9 +4,9 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
-import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import { LruMap } from '../../ground/lru-map.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { SessionBudget, SessionBudgetReached } from '../../contract/session-views.ts';
+import { LruMap } from '../../ground/collections.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 
 /** As in `SessionStates`. */
 export interface SessionSpendingPorts {

@@ -7,7 +7,6 @@
  * resumes only with its second request.
  */
 import { hash } from 'node:crypto';
-import type { HeaderFields } from '../../apis/core/headers.ts';
 import {
   type ClientSession,
   cacheKeyIn,
@@ -17,11 +16,11 @@ import {
 } from '../../apis/core/requests/client-session.ts';
 import { toolResultsOf } from '../../apis/core/requests/tool-results.ts';
 import { turnStepOf, turnsIn } from '../../apis/core/requests/turn-step.ts';
-import type { RequestFormat, RequestView } from '../../apis/core/wire.ts';
+import type { HeaderFields, RequestFormat, RequestView } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord, RequestSession } from '../../contract/ledger.ts';
-import type { SessionBudget, SessionBudgetReached } from '../../contract/session-budget.ts';
-import { LruMap } from '../../ground/lru-map.ts';
+import type { SessionBudget, SessionBudgetReached } from '../../contract/session-views.ts';
+import { LruMap } from '../../ground/collections.ts';
 import type { SessionMark } from '../record/exchange-trace.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import { SessionSpending, type SessionSpendingPorts } from './session-spending.ts';

@@ -21,7 +21,7 @@ import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import { type AnswerInputs, TranslatedRequest, type WholeAnswer } from '../../apis/translation/translated-request.ts';
 import type { Translator } from '../../apis/translation/translator.ts';
 import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { ParsedSize } from '../request/heap-share.ts';

@@ -4,7 +4,7 @@ import { parseLosslessJson } from '../../apis/neutral/json-text.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { isKeptId } from '../../apis/translation/kept-reasoning.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { KeptResponse } from '../../store/rules/kept-response.ts';
 import { itemsOf } from './kept-history.ts';

@@ -4,7 +4,7 @@ import { parseLosslessJson, RawJson, writeJson } from '../../apis/neutral/json-t
 import { responseOfItem } from '../../apis/translation/kept-reasoning.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { KeptResponse } from '../../store/rules/kept-response.ts';
 

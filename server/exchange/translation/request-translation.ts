@@ -21,7 +21,7 @@ import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
 import type { NamedInUrl } from '../../apis/translation/translator.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { contextOf } from '../../routing/context-limits.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { systemErrorCode } from './file-problem.ts';
+import { systemErrorCode } from './regular-file.ts';
 
 /** Part of the names of temporary files, by which leftovers of a killed process are found. */
 export const temporaryInfix = '.tmp-';

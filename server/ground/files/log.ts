@@ -9,7 +9,7 @@ import type { RequestRecord } from '../../contract/ledger.ts';
 import { redactSecretShapes } from '../../contract/secret-shape.ts';
 import { every } from '../timers.ts';
 import { AppendedFile } from './appended-file.ts';
-import { systemErrorCode } from './file-problem.ts';
+import { systemErrorCode } from './regular-file.ts';
 
 export interface LogFile {
   log: Logger;

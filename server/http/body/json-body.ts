@@ -14,7 +14,7 @@ import { watchedMembers } from '../../apis/registry.ts';
 import { marksOfSluice } from '../../apis/translation/seal-fields.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
-import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../ground/promises.ts';
 import { collectedFields } from './incoming-body.ts';
 import { releaseBody } from './read-body.ts';
 

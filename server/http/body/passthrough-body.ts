@@ -9,7 +9,7 @@ import type { Settings } from '../../contract/settings.ts';
 import type { ForeignObjects } from '../../exchange/plan/foreign-objects.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../ground/promises.ts';
 import { checkContentType, headerParameters } from './check-content-type.ts';
 import { bodyTooLarge, codingsOf, decodeWhole } from './content-coding.ts';
 import { emptyBody } from './incoming-body.ts';

@@ -1,7 +1,7 @@
 /** Disconnects clients that send a body at less than 1 kB/s for half a minute. One timer checks all running uploads. */
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../contract/errors.ts';
-import { Slots } from '../../ground/slots.ts';
+import { Slots } from '../../ground/collections.ts';
 import { every } from '../../ground/timers.ts';
 
 interface Upload {

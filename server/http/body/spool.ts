@@ -7,7 +7,7 @@ import { finished } from 'node:stream/promises';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Sendable } from '../../exchange/request/request-body.ts';
-import { describeFileProblem, systemErrorCode } from '../../ground/files/file-problem.ts';
+import { describeFileProblem, systemErrorCode } from '../../ground/files/regular-file.ts';
 
 export interface SpoolOptions {
   /** The folder for the temporary file; must exist. After a crash it is emptied at the next start (`data-folder.ts`). */

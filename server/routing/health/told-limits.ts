@@ -1,6 +1,6 @@
 /** What providers say of their own rate limits in the headers of their answers. */
 import { numberOf, resetIn } from '../../apis/core/errors/told-wait.ts';
-import type { HeaderFields } from '../../apis/core/headers.ts';
+import type { HeaderFields } from '../../apis/core/wire.ts';
 import type { RemainingLimit } from '../../contract/panel-view.ts';
 
 /** Of what services limit per minute, in the order in which it is shown where two are equally near. */

@@ -3,7 +3,7 @@
  * even after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created
  * it, and is forgotten after a long time without use.
  */
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { Job, JobKind } from '../rules/job.ts';
 
 /** The result of a look-up. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */

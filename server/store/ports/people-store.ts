@@ -1,7 +1,7 @@
 /** The port to the store of people, their sessions and tokens, and the audit list. */
 import type { TokenScope } from '../../contract/people.ts';
 import type { AuditEntry } from '../../contract/people-views.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 
 /** A person as the identity provider described them at their last sign-in. */
 export interface StoredPerson {

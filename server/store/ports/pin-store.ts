@@ -6,7 +6,7 @@
 import type { CapturedExchange } from '../../contract/capture.ts';
 import type { PinnedRequest } from '../../contract/pins.ts';
 import type { CapturedBody } from '../../contract/request-views.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 
 export type PinnedCapture = CapturedExchange<CapturedBody>;
 

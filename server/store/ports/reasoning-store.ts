@@ -2,7 +2,7 @@
  * Stores reasoning that clients do not bring back, by client key and tool call id, for one day. Number and size are limited;
  * the oldest entries are evicted.
  */
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 
 /** Maximum length in characters. Longer reasoning of one answer is rare and not stored. */
 export const maxEntryLength = 512 * 1024;

@@ -2,7 +2,7 @@
  * Stores the responses that Sluice produces by translation, for `previous_response_id` and `GET /v1/responses/{id}`.
  * Each group's number and bytes are limited; the oldest responses are evicted first.
  */
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { KeptResponse } from '../rules/kept-response.ts';
 
 export interface ResponseStore {

@@ -7,7 +7,7 @@ import { memberWithoutDefaults, withoutDefaults } from '../../config/without-def
 import type { Config } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { configVersion } from '../../contract/removed-features.ts';
-import { yieldToEventLoop } from '../../ground/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../ground/promises.ts';
 import { number, text } from '../rules/columns.ts';
 import { isTemporary } from './failures.ts';
 import { channel } from './notices.ts';

@@ -12,7 +12,7 @@ import { notifyListeners, validateChange } from '../../config/revisions.ts';
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { describeRemovedFields } from '../../contract/removed-features.ts';
-import { createSerialQueue } from '../../ground/serial-queue.ts';
+import { createSerialQueue } from '../../ground/promises.ts';
 import { messageOf } from '../rules/failures.ts';
 import { ConfigRows, firstRevision, isOfThisVersion, type StoredRevision } from './config-rows.ts';
 import { isTemporary, isUniqueViolation } from './failures.ts';

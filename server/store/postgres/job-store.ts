@@ -6,8 +6,8 @@
 
 import { GatewayError } from '../../contract/errors.ts';
 import { dayMs, hourMs } from '../../contract/units.ts';
-import { LruMap } from '../../ground/lru-map.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import { LruMap } from '../../ground/collections.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import type { JobStore, KnownJobs } from '../ports/job-store.ts';
 import { messageOf } from '../rules/failures.ts';
 import { type Job, type JobKind, jobKinds } from '../rules/job.ts';

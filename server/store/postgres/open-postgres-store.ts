@@ -1,7 +1,7 @@
 /** Opens the durable store in PostgreSQL. */
 
 import { join } from 'node:path';
-import { counted } from '../../contract/counted.ts';
+import { counted } from '../../contract/units.ts';
 import { settleWithin } from '../../ground/timers.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { PostgresJobStore } from './job-store.ts';

@@ -5,8 +5,7 @@
  */
 import { z } from 'zod';
 import { GatewayError } from '../../contract/errors.ts';
-import { describeFileProblem } from '../../ground/files/file-problem.ts';
-import { readRegularFile } from '../../ground/files/regular-file.ts';
+import { describeFileProblem, readRegularFile } from '../../ground/files/regular-file.ts';
 import { decrypt, type EncryptedSecrets, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
 import { createPassphraseSource, deriveKey, type FileKey, keyBytes, keySourceSchema } from '../../secrets/file-key.ts';
 import { text } from '../rules/columns.ts';

@@ -2,7 +2,7 @@
 
 import type { Settings } from '../../contract/settings.ts';
 import { hourMs } from '../../contract/units.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { every } from '../../ground/timers.ts';
 import type { ResponseStore } from '../ports/response-store.ts';
 import { messageOf } from '../rules/failures.ts';

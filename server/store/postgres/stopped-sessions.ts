@@ -1,6 +1,6 @@
 /** The stopped sessions. Every replica keeps them in memory and is notified of changes by the others. */
 
-import { createSerialQueue } from '../../ground/serial-queue.ts';
+import { createSerialQueue } from '../../ground/promises.ts';
 import { messageOf } from '../rules/failures.ts';
 import { channel, type Notices } from './notices.ts';
 import type { Postgres } from './postgres.ts';

@@ -6,7 +6,7 @@
  * `onReplaced` reports both.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { describeFileProblem } from '../../ground/files/file-problem.ts';
+import { describeFileProblem } from '../../ground/files/regular-file.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
 import { type Sql, sqliteNotation, written } from '../rules/condition-sql.ts';
 import { DatabaseUnavailable, isDamage, sqliteCode } from '../rules/failures.ts';

@@ -18,7 +18,7 @@ import type {
 import type { SessionInFull } from '../../contract/session-views.ts';
 import type { LedgerHealthView } from '../../contract/status-views.ts';
 import { gibibyte } from '../../contract/units.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { after, every } from '../../ground/timers.ts';
 import type { PinStore } from '../ports/pin-store.ts';
 import type { ClientModelUse } from '../rules/client-models.ts';

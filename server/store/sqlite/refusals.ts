@@ -6,7 +6,7 @@
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
 import { minuteMs } from '../../contract/units.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { DelayedWrite } from '../rules/delayed-write.ts';
 import { isTemporary } from '../rules/failures.ts';
 import type { Database } from './database.ts';

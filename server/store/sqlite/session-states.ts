@@ -2,7 +2,7 @@
  * Which sessions are stopped, and how much of its budget each has used. Decides whether further requests are admitted.
  */
 
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { number, text } from '../rules/columns.ts';
 import { isTemporary } from '../rules/failures.ts';
 import { budgetUsed } from '../rules/session-queries.ts';

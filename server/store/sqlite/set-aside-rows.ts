@@ -7,7 +7,7 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LimitScope } from '../../contract/limits.ts';
 import type { SetAsideView } from '../../contract/status-views.ts';
-import { systemErrorCode } from '../../ground/files/file-problem.ts';
+import { systemErrorCode } from '../../ground/files/regular-file.ts';
 import { messageOf } from '../rules/failures.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import { type SpentRow, spentByEnded, spentByReserved, spentIn } from './spent-rows.ts';

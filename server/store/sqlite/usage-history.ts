@@ -6,7 +6,7 @@
 import { inNanodollars } from '../../contract/count.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import { quarterMs } from '../../contract/units.ts';
-import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { MaybePromise } from '../../ground/promises.ts';
 import { number, type Row } from '../rules/columns.ts';
 import { sql } from '../rules/condition-sql.ts';
 import { ratedRequests } from '../rules/request-conditions.ts';

@@ -1,6 +1,6 @@
 import { checkTeamPreset } from '../../config/read-team-preset.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { JoinPreset } from '../../contract/join-views.ts';
+import type { JoinPreset } from '../../contract/team-preset.ts';
 import type { TeamGateway } from './team-gateway.ts';
 
 /** The team preset that the gateway offers. A faulty preset does not prevent joining. */

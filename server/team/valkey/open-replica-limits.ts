@@ -1,7 +1,7 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
 import { GatewayError } from '../../contract/errors.ts';
 import type { ReplicaHealth, ReplicaLimits, ReplicaLimitsOptions } from '../../engine/team.ts';
-import { createSerialQueue } from '../../ground/serial-queue.ts';
+import { createSerialQueue } from '../../ground/promises.ts';
 import { LocalLimiter } from '../../limits/local-limiter.ts';
 import { HealthHints } from '../health-hints/health-hints.ts';
 import { BudgetAudits } from './budget-audits.ts';

@@ -5,7 +5,7 @@ import { offerPreset } from '../../cli/offer-preset.ts';
 import { CliError, exitCodes } from '../../cli/programs/exit-codes.ts';
 import type { VerbContext, Verbs } from '../../cli/verb.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { JoinState } from '../../contract/join-views.ts';
+import type { JoinState } from '../../contract/team-preset.ts';
 import { askToConfirm } from './login.ts';
 
 interface JoinOptions {

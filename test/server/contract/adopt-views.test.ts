@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOwnFormat } from '../../../server/contract/adopt-views.ts';
+import { isOwnFormat } from '../../../server/contract/change-views.ts';
 
 test.each([
   ['an exported configuration', { version: 2, groups: [] }, true],

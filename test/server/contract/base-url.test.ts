@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cleanBaseUrl, readServiceAddress } from '../../../server/contract/base-url.ts';
+import { cleanBaseUrl, readServiceAddress } from '../../../server/contract/address.ts';
 
 const cases: readonly (readonly [pasted: string, meant: string])[] = [
   ['https://api.example.com/v1', 'https://api.example.com/v1'],

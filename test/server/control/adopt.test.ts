@@ -1,6 +1,6 @@
 /** Configurations of other programs, in the shapes of their documents and examples. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { type AdoptedEntry, adoptNoteTexts, verdictOf } from '../../../server/contract/adopt-views.ts';
+import { type AdoptedEntry, adoptNoteTexts, verdictOf } from '../../../server/contract/change-views.ts';
 import { formatMessage } from '../../../server/contract/coded.ts';
 import { type ControlGateway, refusalOf, startControlGateway } from './control-gateway.ts';
 

@@ -1,6 +1,6 @@
 /** Budgets of sessions with an asynchronous ledger, such as that of several replicas. */
 import { beforeEach, expect, test } from 'vitest';
-import type { SessionBudgetReached } from '../../../server/contract/session-budget.ts';
+import type { SessionBudgetReached } from '../../../server/contract/session-views.ts';
 import { SessionSpending } from '../../../server/exchange/sessions/session-spending.ts';
 import { finishedRow, sessionMark } from '../store/sqlite/records.ts';
 

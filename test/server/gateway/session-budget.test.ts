@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { SessionBudget, SessionBudgetReached } from '../../../server/contract/session-budget.ts';
+import type { SessionBudget, SessionBudgetReached } from '../../../server/contract/session-views.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

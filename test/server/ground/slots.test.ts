@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Slots } from '../../../server/ground/slots.ts';
+import { Slots } from '../../../server/ground/collections.ts';
 
 const membersOf = (slots: Slots<string>) => {
   const members: string[] = [];

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
-import { cleanBaseUrl } from '../../../../server/contract/base-url.ts';
+import { cleanBaseUrl } from '../../../../server/contract/address.ts';
 import { CredentialFields } from '../../../components/credentials/CredentialFields.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { isBaseUrl } from '../connection/base-url.ts';

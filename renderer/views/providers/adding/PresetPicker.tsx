@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import { cleanBaseUrl } from '../../../../server/contract/base-url.ts';
+import { cleanBaseUrl } from '../../../../server/contract/address.ts';
 import type { DetectedServer, Preset } from '../../../../server/contract/preset.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { ListSkeleton } from '../../../components/feedback/ListSkeleton.tsx';

@@ -1,8 +1,8 @@
 import { Button, Group, Loader, Stack } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { useEffect, useEffectEvent, useState } from 'react';
-import { apiNames } from '../../../../server/contract/api-names.ts';
 import type { ProviderTrial } from '../../../../server/contract/provider-commands.ts';
+import { apiNames } from '../../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';

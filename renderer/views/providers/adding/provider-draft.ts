@@ -1,5 +1,5 @@
 /** A provider that is being entered. It exists only as long as its dialog, and nothing is stored until it is kept. Pure. */
-import { readServiceAddress } from '../../../../server/contract/base-url.ts';
+import { readServiceAddress } from '../../../../server/contract/address.ts';
 import type { CommandInputMap } from '../../../../server/contract/commands.ts';
 import type { DetectedServer, Preset } from '../../../../server/contract/preset.ts';
 import type { ProbeReport } from '../../../../server/contract/probe.ts';

@@ -1,4 +1,4 @@
-import { cleanBaseUrl } from '../../../../server/contract/base-url.ts';
+import { cleanBaseUrl } from '../../../../server/contract/address.ts';
 import type { DialectId } from '../../../../server/contract/config.ts';
 
 /** Base URLs of the service that each dialect is named after. */

@@ -1,7 +1,7 @@
 import { Button, Group, Loader, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { type FormEvent, lazy, Suspense, useEffect, useState } from 'react';
-import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
+import type { BegunJoin, JoinState } from '../../../../server/contract/team-preset.ts';
 import { CopyLine } from '../../../components/copying/CopyLine.tsx';
 import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';

@@ -1,5 +1,5 @@
 import { Button, Group, Loader, Stack, Text } from '@mantine/core';
-import type { JoinPreset } from '../../../../server/contract/join-views.ts';
+import type { JoinPreset } from '../../../../server/contract/team-preset.ts';
 import { CommandProblem, Problem } from '../../../components/feedback/CommandProblem.tsx';
 import { PresetReview } from '../../../components/import/PresetReview.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { BegunJoin, JoinState } from '../../../../server/contract/join-views.ts';
+import type { BegunJoin, JoinState } from '../../../../server/contract/team-preset.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useControlStore } from '../../../state/control/use-control.ts';
 

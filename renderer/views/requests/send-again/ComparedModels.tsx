@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { answerTextOf } from '../../../../server/contract/conversation/body-content.ts';
-import { spreadOf } from '../../../../server/contract/spread.ts';
+import { spreadOf } from '../../../../server/contract/sent-request.ts';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';

@@ -9,8 +9,7 @@ import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekJson } from '../../json/json-peek.ts';
 import { endOfString } from '../../json/json-scan.ts';
-import type { HeaderFields } from '../headers.ts';
-import type { Verdict, WholeFormat, Wire } from '../wire.ts';
+import type { HeaderFields, Verdict, WholeFormat, Wire } from '../wire.ts';
 
 /** What determines how a response is read: the request and the response's headers. */
 interface ResponseKind {

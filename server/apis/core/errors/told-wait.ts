@@ -1,7 +1,7 @@
 /** How long an upstream asks to be left alone, from the headers of its answer. Pure. */
 
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import type { HeaderFields } from '../headers.ts';
+import type { HeaderFields } from '../wire.ts';
 
 /**
  * In milliseconds; null if no header tells. `retry-after-ms` and `Retry-After` (seconds or a date) are for everyone, the headers of

@@ -8,9 +8,9 @@
 import type { FailureClass } from '../../../contract/ledger.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { Failure } from '../failure.ts';
-import type { HeaderFields } from '../headers.ts';
 import { refusedMemberIn } from '../optional-members.ts';
 import type { Overflow, UpstreamError } from '../upstream-error.ts';
+import type { HeaderFields } from '../wire.ts';
 import { overflowIn } from './context-overflow.ts';
 import { isPolicyName, isRequestCode, type Meaning, named, rateName, statusOfError } from './error-names.ts';
 import { toldWaitMs } from './told-wait.ts';

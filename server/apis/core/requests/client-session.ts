@@ -6,8 +6,7 @@ import { JsonNames } from '../../json/json-names.ts';
 import { fieldValue, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
 import { skipSpace } from '../../json/json-tokens.ts';
-import type { HeaderFields } from '../headers.ts';
-import type { RequestView } from '../wire.ts';
+import type { HeaderFields, RequestView } from '../wire.ts';
 import { type Turns, turnFields, turnsIn } from './turn-step.ts';
 
 /** A session as the client names it. */

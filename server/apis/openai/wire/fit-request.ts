@@ -3,8 +3,7 @@
  * other byte stays as the client sent it. For requests that Sluice writes itself see `chat/render-request.ts`.
  */
 import { isObject } from '../../../contract/is-object.ts';
-import type { MaybePromise } from '../../../ground/maybe-promise.ts';
-import { yieldToEventLoop } from '../../../ground/yield-to-event-loop.ts';
+import { type MaybePromise, yieldToEventLoop } from '../../../ground/promises.ts';
 import type {
   BodyOutline,
   ChatFlavour,

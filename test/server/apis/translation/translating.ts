@@ -6,7 +6,7 @@ import type { Loss } from '../../../../server/apis/neutral/losses.ts';
 import type { Target } from '../../../../server/apis/neutral/requests/rendering.ts';
 import type { TranslatedRequest } from '../../../../server/apis/translation/translated-request.ts';
 import { createTranslator, type Translator } from '../../../../server/apis/translation/translator.ts';
-import type { MaybePromise } from '../../../../server/ground/maybe-promise.ts';
+import type { MaybePromise } from '../../../../server/ground/promises.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 /** Long bodies are searched for secrets in steps: what is found is the same, and no step takes long. */
 import { describe, expect, test } from 'vitest';
 import { Redactor } from '../../../../server/exchange/redact/redactor.ts';
-import { finish, finishInSlices } from '../../../../server/ground/yield-to-event-loop.ts';
+import { finish, finishInSlices } from '../../../../server/ground/promises.ts';
 import { cpuMsOf } from '../../../support/cpu-work.ts';
 
 /** Put together here so that no scanner takes them for real. */

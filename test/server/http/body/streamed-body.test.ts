@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { yieldToEventLoop } from '../../../../server/ground/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../../../server/ground/promises.ts';
 import { StreamedBody, streamedBytes } from '../../../../server/http/body/streamed-body.ts';
 
 const chunkBytes = 16 * 1024;
