@@ -35,7 +35,7 @@ interface WindowSchemePorts {
   gateway(): Pick<Gateway, 'exportRequests'> | null;
 }
 
-/** Must be called before `ready`. */
+/** Electron accepts this only before `ready`. */
 export function registerWindowScheme(): void {
   protocol.registerSchemesAsPrivileged([
     { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true, stream: true, codeCache: true } },

@@ -64,7 +64,7 @@ const groups: Record<string, Record<string, string>> = {
 /** Lines of text do not become longer in a wide terminal. */
 const mostColumns = 100;
 
-/** Must be called before commands are added, which take it over. */
+/** The form of the help, which commands take over that are added to the program later. */
 export function shapeHelp(program: Command, terminal: Terminal): Command {
   const widthOf = (stream: TerminalOutput) => Math.min(lookOf(stream, terminal).width ?? 80, mostColumns);
   const write = (stream: TerminalOutput, text: string) =>

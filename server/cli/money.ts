@@ -4,7 +4,7 @@ import type { Control } from './control.ts';
 
 let shown: CurrencyView | null = null;
 
-/** Must be called by each verb that shows amounts. */
+/** Asks for the currency of the settings, in which `money` then writes. */
 export async function showCurrency(control: Control): Promise<void> {
   shown = (await control.query({ type: 'status' })).currency;
 }

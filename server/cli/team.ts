@@ -27,7 +27,7 @@ export interface ConnectedReplicas {
   open: NonNullable<EngineOptions['openReplicaLimits']>;
   /** Connections use the user and password of this URL from the next time on that they are opened. Throws a GatewayError. */
   renew(url: string): void;
-  /** Must be called if no limits are opened. */
+  /** Closes what no limits have been opened on. */
   close(): void;
 }
 

@@ -11,7 +11,7 @@ interface SecretRule {
   of: string;
   /** How it begins. */
   prefix: string;
-  /** What must follow; `wordy` if absent. */
+  /** What comes after it; `wordy` if absent. */
   rest?: string;
   /** A letter before it does not rule it out. */
   isAnywhere?: true;

@@ -115,8 +115,8 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const { config, live, ledger, routing, held, access, machine } = ports;
   const { log } = machine;
   let standstill: StandstillView | null = null;
-  const captureSwitch = createCaptureSwitch(ports, () => statusChanged());
-  const faults = new FaultSwitch(() => statusChanged());
+  const captureSwitch = createCaptureSwitch(ports);
+  const faults = new FaultSwitch();
   const switches = { capture: captureSwitch, faults };
   const views = createViews(engineState(ports, switches, () => standstill));
   const { hub, providerChanged } = createControlEvents({ ledger, live, health: routing.health, log }, views);
@@ -127,6 +127,8 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const statusChanged = () => {
     if (hub.hasListeners) hub.emit({ type: 'config-changed', status: views.status() });
   };
+  captureSwitch.onChange(statusChanged);
+  faults.onChange(statusChanged);
   return {
     execute: createExecute({
       ...{ ...ports, views, context, clients },
@@ -223,7 +225,7 @@ function changeContext({ config, machine, providers, team }: ControlPorts): Chan
   };
 }
 
-function createCaptureSwitch(ports: ControlPorts, changed: () => void): CaptureSwitch {
+function createCaptureSwitch(ports: ControlPorts): CaptureSwitch {
   const { live, team, held } = ports;
   // What was kept goes as soon as nothing is kept any more.
   live.onChange(() => {
@@ -232,7 +234,6 @@ function createCaptureSwitch(ports: ControlPorts, changed: () => void): CaptureS
   return new CaptureSwitch({
     isLocked: (id) => findLocks(team.locks(live.used.config)).changing('groups', id, 'capture') !== null,
     keepsRecent: () => recentCaptureOf(ports) !== null,
-    changed,
   });
 }
 

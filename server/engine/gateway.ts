@@ -76,7 +76,7 @@ export interface Gateway {
   readSecrets(): Promise<void>;
   /** An update to this version has been downloaded and can be installed. */
   updateReady(version: string): void;
-  /** Must be called after sleep or a change of network: pooled connections are dead and are dropped. */
+  /** The machine has slept, or its network has changed: pooled connections are dead and are dropped. */
   networkChanged(): void;
   /** The base URL to give to clients, wherever they run. Throws if the gateway does not listen. */
   baseUrl(): string;
@@ -261,7 +261,7 @@ interface Reached {
 }
 
 interface FollowedNetwork {
-  /** Must be called after sleep, or after a change that only the caller can notice. */
+  /** The machine has slept, or something has changed that only the caller can notice. */
   changed(): void;
   stop(): void;
 }

@@ -16,12 +16,12 @@ interface RunningFaults {
 }
 
 export class FaultSwitch {
-  /** Called when faults have begun or ended. */
-  readonly #changed: () => void;
+  readonly #listeners: (() => void)[] = [];
   readonly #running: RunningFaults[] = [];
 
-  constructor(changed: () => void) {
-    this.#changed = changed;
+  /** Calls the listener when faults have begun or ended. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Whether a request may get a fault. The only check that requests make while all faults are off. */
@@ -54,6 +54,10 @@ export class FaultSwitch {
   /** Null stops all faults. */
   stop(scope: FaultScope | null): void {
     if (this.#remove(scope)) this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #remove(scope: FaultScope | null): boolean {

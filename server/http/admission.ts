@@ -11,7 +11,7 @@ import { type AdmissionLimits, type Owner, type Queued, WaitQueue } from './fair
 
 /** Held by a running request until it ends. */
 export interface Permit {
-  /** Must be called exactly once, when the response has been sent or the client has disconnected. */
+  /** When the response has been sent or the client has disconnected. Further calls do nothing. */
   release(): void;
 }
 
@@ -76,7 +76,12 @@ export class Admission {
     this.#running++;
     count(this.#runningByGroup, owner.group, 1);
     count(this.#runningByKey, owner.key, 1);
-    return { release: () => this.#leave(owner) };
+    let isHeld = true;
+    const release = () => {
+      if (isHeld) this.#leave(owner);
+      isHeld = false;
+    };
+    return { release };
   }
 
   #leave({ group, key }: Owner): void {

@@ -127,8 +127,8 @@ export class RequestMemory {
   }
 
   /**
-   * Must be called before more bytes are read; returns a promise if it has to wait. `hasBegun`: part of the body was read
-   * already. Rejects with a GatewayError `overloaded`, and with ClientGone.
+   * Reserves memory for bytes that are still to be read; returns a promise if it has to wait. `hasBegun`: part of the body
+   * was read already. Rejects with a GatewayError `overloaded`, and with ClientGone.
    */
   reserve(bytes: number, hasBegun: boolean): void | Promise<void> {
     return this.#budget.take({ owner: this.#owner, response: this.#response, memory: this, bytes, hasBegun });

@@ -169,7 +169,7 @@ export class WaitQueue<W extends Queued, T> {
     }
   }
 
-  /** Must be called when the resource may have become available. */
+  /** Admits those who wait, as far as the resource is available. */
   admitNext(): void {
     if (this.#queue.size === 0) return;
     const isAdmissible = ({ claim }: Waiter<W>) => this.#options.isAdmissible(claim);

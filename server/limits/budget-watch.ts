@@ -33,7 +33,7 @@ export class BudgetWatch {
     for (const budget of announcedBudgets(limits)) this.#measure(budget);
   }
 
-  /** Must be called after a request is counted, with its usage. */
+  /** Reports the budgets that a counted request has brought to an amount, by what it has added. */
   report(limited: Limited, added: Amounts): void {
     for (const budget of announcedBudgets(limited.limits)) {
       if (!this.#report(limited, budget, added[budget.unit]))

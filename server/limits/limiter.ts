@@ -34,7 +34,7 @@ export interface Limiter {
    */
   hold(job: string, owner: JobOwner, most: Amounts): void;
   release(job: string, owner: JobOwner): void;
-  /** Must be called for every request, after it was recorded in the ledger. */
+  /** Counts a request that is in the ledger. */
   finished(record: RequestRecord): void;
   meters(limited: Limited): LimitMeter[];
   /** Brings what `meters` shows up to date. A promise only with other replicas; it never rejects. */

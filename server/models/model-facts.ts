@@ -170,7 +170,7 @@ export interface OpenaiFacts {
   /**
    * What `POST /v1/chat/completions` supports for a model that also has the Responses API: everything; nothing;
    * everything but functions; or functions only without a `reasoning_effort`, or only with the effort `none`, which
-   * then must be set explicitly.
+   * then is no default.
    */
   chat: 'all' | 'functions-without-effort' | 'functions-with-none' | 'no-functions' | 'nothing';
 }

@@ -24,7 +24,7 @@ export class ContextLimits {
     return this.#tooSmall.length === 0 || this.#isLarger(target) || (this.#mayGuess && this.#mayBeLarger(target));
   }
 
-  /** Must be called for each target that is asked. */
+  /** This target is asked. */
   asked(target: Target): void {
     if (this.#tooSmall.length > 0 && !this.#isLarger(target)) this.#mayGuess = false;
   }

@@ -70,7 +70,7 @@ export class ExchangeCapture {
     this.#unusableBody = { start: Buffer.from(start.subarray(0, searchedBytes)), totalBytes: start.length, isCut };
   }
 
-  /** Must be called for each attempt, in order. */
+  /** Begins the capture of the next attempt. */
   attempt(secrets: readonly string[]): AttemptCapture {
     const attempt = new AttemptCapture(this.#options.maxBytes, secrets);
     this.#attempts.push(attempt);

@@ -54,7 +54,7 @@ export type Step =
   | { kind: 'wait' }
   /** The first content arrived. */
   | { kind: 'content' }
-  /** More useful bytes arrived, and more must follow. */
+  /** More useful bytes arrived, and the answer needs more. */
   | { kind: 'alive' }
   /** An event that no client could parse was left out. */
   | { kind: 'dropped' }

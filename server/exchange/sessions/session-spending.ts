@@ -41,7 +41,7 @@ export class SessionSpending {
   }
 
   /**
-   * Must be called for each request of a session before it is begun. While the ledger cannot be read, requests are served.
+   * Admits the next request of a session. While the ledger cannot be read, requests are served.
    *
    * @throws GatewayError `session_budget_spent`
    */
@@ -54,7 +54,7 @@ export class SessionSpending {
     if (stopAtUsd !== null && spent.usd >= stopAtUsd) throw refusal(sessionId, spent.usd, stopAtUsd);
   }
 
-  /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
+  /** Counts a request that has ended and is in the ledger. `budget`: the present one. */
   finished(record: RequestRecord, budget: SessionBudget): void {
     const { session, costUsd, keyId, client } = record;
     if (session !== null) this.#endedRecords.get(session.id)?.push(record);

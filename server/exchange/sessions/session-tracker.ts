@@ -108,7 +108,7 @@ export class SessionTracker {
     this.#spending.check(session.id, budget);
   }
 
-  /** Must be called for each request that has ended, after it was recorded in the ledger. `budget`: the present one. */
+  /** Counts a request that has ended and is in the ledger. `budget`: the present one. */
   finished(record: RequestRecord, budget: SessionBudget): void {
     this.#spending.finished(record, budget);
   }

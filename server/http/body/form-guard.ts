@@ -50,7 +50,7 @@ export class FormGuard {
   }
 
   /**
-   * Must be called with each chunk. Returns the bytes for the parser, some of which share the chunk's memory:
+   * Takes the next chunk of the form. Returns the bytes for the parser, some of which share the chunk's memory:
    * everything except the content of files, which the parser would only search again for delimiters. Throws a
    * GatewayError.
    */
@@ -71,7 +71,7 @@ export class FormGuard {
     return parserChunks;
   }
 
-  /** Must be called with each part that the parser reports, in order. Returns whether it matches the part found here. */
+  /** Whether the next part that the parser reports matches the next one found here. */
   agrees(name: string | undefined, isFile: boolean): boolean {
     const expected = this.#expected.shift();
     return expected !== undefined && expected.name === name && (isFile || !expected.isFile);

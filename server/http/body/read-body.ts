@@ -30,7 +30,7 @@ interface ReadOptions {
 
 const none = [] as const;
 
-/** Sends `100 Continue`, if the client waits for it. Must be called before a body is read. */
+/** Sends `100 Continue`, if the client waits for it before it sends the body. */
 export function sendContinue({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
   if (httpVersion === '1.1' && headers.expect?.toLowerCase().includes('100-continue')) response.writeContinue();
 }

@@ -117,7 +117,7 @@ export class LedgerSpool {
     });
   }
 
-  /** Must be called once a batch is written. Never rejects. */
+  /** Removes a batch that is written. Never rejects. */
   remove({ id }: Pick<Batch, 'id'>): Promise<void> {
     return this.#inOrder(async () => {
       const index = this.#entries.findIndex((entry) => entry.id === id);

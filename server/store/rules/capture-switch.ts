@@ -23,16 +23,20 @@ interface CaptureSwitchPorts {
   isLocked(groupId: string): boolean;
   /** Whether the newest requests are kept in memory where none of these causes holds. */
   keepsRecent(): boolean;
-  /** A timed capture has begun or ended. */
-  changed(): void;
 }
 
 export class CaptureSwitch {
   readonly #ports: CaptureSwitchPorts;
+  readonly #listeners: (() => void)[] = [];
   readonly #timedCaptures: (TimedCaptureView & { timer: NodeJS.Timeout })[] = [];
 
   constructor(ports: CaptureSwitchPorts) {
     this.#ports = ports;
+  }
+
+  /** Calls the listener when a timed capture has begun or ended. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** `headerValue` is the value of the client's header. Null: the request is not captured. */
@@ -72,11 +76,11 @@ export class CaptureSwitch {
       requestsLeft: requests,
       timer,
     });
-    this.#ports.changed();
+    this.#changed();
   }
 
   stop(scope: CaptureScope): void {
-    if (this.#remove(scope)) this.#ports.changed();
+    if (this.#remove(scope)) this.#changed();
   }
 
   /** Both clocks count: the timer's, which may stand still while the machine sleeps, and the wall clock, which may be set back. */
@@ -96,8 +100,12 @@ export class CaptureSwitch {
             ? null
             : { kind: timedCapture.kind, id: timedCapture.id },
         );
-      this.#ports.changed();
+      this.#changed();
     }
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #remove(scope: CaptureScope): boolean {

@@ -29,7 +29,7 @@ export class FirstByteSteps {
     this.#names = names;
   }
 
-  /** Must be called once for each step, in order of time. */
+  /** Adds the next step in time. */
   add(startMs: number, samples: readonly WeightedSample[]): void {
     if (samples.length > 0) this.#steps.push(viewSamples(startMs, samples));
     const byName = this.#by === 'day' ? [] : [...Map.groupBy(samples, (sample) => sample.name)];

@@ -35,7 +35,7 @@ export class AccessWatch {
     return () => this.#watched.delete(notify);
   }
 
-  /** Must be called when access was revoked. Never rejects. */
+  /** Checks again who has access, after some of it was revoked. Never rejects. */
   async check(): Promise<void> {
     if (this.#watched.size === 0) return;
     if (this.#running) this.#isDueAgain = true;

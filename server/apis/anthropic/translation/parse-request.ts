@@ -285,7 +285,7 @@ function deferralOf(body: Record<string, unknown>): Deferral {
 
 const allSeen: Deferral = { isSeen: () => true, isSearchLost: false };
 
-/** The tools that are referred to, have been called, or must be called. */
+/** The tools that are referred to, have been called, or that the choice of a tool demands. */
 function namesIn({ messages, tool_choice: choice }: Record<string, unknown>): Set<unknown> {
   const names = new Set<unknown>(isObject(choice) ? [choice.name] : []);
   const collect = (content: unknown): void => {

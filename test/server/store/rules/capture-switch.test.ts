@@ -12,7 +12,8 @@ beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
   changes = 0;
   locked = false;
-  captureSwitch = new CaptureSwitch({ isLocked: () => locked, keepsRecent: () => true, changed: () => changes++ });
+  captureSwitch = new CaptureSwitch({ isLocked: () => locked, keepsRecent: () => true });
+  captureSwitch.onChange(() => changes++);
 });
 afterEach(() => {
   vi.useRealTimers();
