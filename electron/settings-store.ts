@@ -6,8 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, parse } from 'node:path';
 import ElectronStore from 'electron-store';
 import { z } from 'zod';
-import { createJsonFilePersistence } from '../server/config/json-file-persistence.ts';
-import type { ConfigPersistence } from '../server/config/persistence.ts';
+import { type ConfigPersistence, createJsonFilePersistence } from '../server/config/persistence.ts';
 import { GatewayError } from '../server/contract/errors.ts';
 import { windowLanguages } from '../server/contract/ipc.ts';
 

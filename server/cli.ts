@@ -28,7 +28,7 @@ function hideSqliteWarning(): void {
 }
 
 const { runCommandLine } = await import('./cli/program.ts');
-const { policyPath } = await import('./config/policy-path.ts');
+const { policyPath } = await import('./config/managed-preset.ts');
 const { optionalParts } = await import('./optional-parts.ts');
 const terminal = {
   argv: process.argv.slice(2),

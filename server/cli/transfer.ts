@@ -3,8 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import { checkConfig, problemsOf, summarizeProblems } from '../config/check-config.ts';
-import { parseConfigJson } from '../config/parse-config-json.ts';
+import { checkConfig, parseConfigJson, problemsOf, summarizeProblems } from '../config/check-config.ts';
 import { readTeamPreset } from '../config/read-team-preset.ts';
 import {
   type AdoptedEntry,

@@ -1,7 +1,6 @@
 import { dirname, parse } from 'node:path';
 import type Conf from 'conf';
-import { createJsonFilePersistence } from './json-file-persistence.ts';
-import type { ConfigPersistence } from './persistence.ts';
+import { type ConfigPersistence, createJsonFilePersistence } from './persistence.ts';
 
 /**
  * Writes `config.json` with the `conf` package, for the engine without the desktop; electron-store writes the same

@@ -12,10 +12,8 @@ import type { ReplacedConfig } from '../contract/status-views.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, readRegularFileSync } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/promises.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { emptyConfig, firstRunConfig } from './first-run.ts';
 import type { ConfigPersistence } from './persistence.ts';
-import { notifyListeners, validateChange } from './revisions.ts';
+import { deepFreeze, emptyConfig, firstRunConfig, notifyListeners, validateChange } from './revisions.ts';
 import { backupPath, readStoredConfig } from './stored-config.ts';
 
 export interface ConfigRevision {

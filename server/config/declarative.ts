@@ -3,11 +3,9 @@ import { GatewayError } from '../contract/errors.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { describeFileProblem, readRegularFile } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/promises.ts';
-import { checkConfig, summarizeProblems } from './check-config.ts';
+import { checkConfig, parseConfigJson, summarizeProblems } from './check-config.ts';
 import type { ConfigRevision, ConfigStore } from './config-store.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { parseConfigJson } from './parse-config-json.ts';
-import { notifyListeners } from './revisions.ts';
+import { deepFreeze, notifyListeners } from './revisions.ts';
 
 /** A configuration file that a person or a deployment writes. Sluice never writes it. */
 export interface DeclarativeConfig extends ConfigStore {

@@ -4,7 +4,7 @@
  * variables.
  */
 import { closeSync, fstatSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, win32 } from 'node:path';
 import { GatewayError } from '../contract/errors.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { describeFileProblem, openRegularFileSync, systemErrorCode } from '../ground/files/regular-file.ts';
@@ -114,4 +114,12 @@ function whyNotTrusted(file: number, path: string, ownerId: number | null): stri
     if ((stats.mode & othersMayWrite) !== 0) return `${name} can be written by others than root`;
   }
   return null;
+}
+
+/** The path of the policy file. */
+export function policyPath(platform: NodeJS.Platform, env: Readonly<Record<string, string | undefined>>): string {
+  if (platform === 'darwin') return '/Library/Application Support/Sluice/policy.json';
+  // Any user may create folders in ProgramData; in Program Files only administrators may.
+  if (platform === 'win32') return win32.join(env.ProgramFiles || 'C:\\Program Files', 'Sluice Policy', 'policy.json');
+  return '/etc/sluice/policy.json';
 }

@@ -3,8 +3,7 @@ import { isObject } from '../contract/is-object.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';
-import { problemsOf, summarizeProblems } from './check-config.ts';
-import { parseConfigJson } from './parse-config-json.ts';
+import { parseConfigJson, problemsOf, summarizeProblems } from './check-config.ts';
 
 const largestPresetBytes = 1024 * 1024;
 

@@ -6,8 +6,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { describeRemovedFields } from '../contract/removed-features.ts';
 import type { ReplacedConfig } from '../contract/status-views.ts';
 import { describeFileProblem, readRegularFileSync } from '../ground/files/regular-file.ts';
-import { type CheckedConfig, checkConfig, summarizeProblems } from './check-config.ts';
-import { parseConfigJson } from './parse-config-json.ts';
+import { type CheckedConfig, checkConfig, parseConfigJson, summarizeProblems } from './check-config.ts';
 import type { ConfigPersistence } from './persistence.ts';
 
 interface StoredConfig {

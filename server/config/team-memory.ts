@@ -4,7 +4,7 @@ import { describeRemovedFields } from '../contract/removed-features.ts';
 import { writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, readRegularFileSync, systemErrorCode } from '../ground/files/regular-file.ts';
-import { parseConfigJson } from './parse-config-json.ts';
+import { parseConfigJson } from './check-config.ts';
 
 const memorySchema = z.strictObject({
   version: z.literal(1),

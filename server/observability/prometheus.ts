@@ -1,13 +1,10 @@
 /** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
-
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { isError } from '../contract/condition.ts';
 import { type Counting, countOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import { secondMs } from '../contract/units.ts';
 import type { EngineFigures } from './engine-figures.ts';
-import { LabelSets, type SeriesLabels } from './label-sets.ts';
-import { outputTokensPerSecond } from './output-speed.ts';
 
 export interface Metrics {
   readonly contentType: string;
@@ -198,4 +195,55 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
       memory.set(process.memoryUsage.rss());
     },
   };
+}
+
+/** The labels of a time series, besides closed sets such as an outcome. */
+export type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
+
+/** Replaces names beyond the limit. */
+const otherLabel = 'other';
+/** Used if a request has no group, reached no provider, or names no model. */
+const noLabel = 'none';
+
+/**
+ * Bounds the number of time series, because clients choose the names of models. The first `limit` combinations of
+ * group, provider and model are distinguished. After that, a new combination is counted without its model; once there
+ * are `limit` of these as well, all new ones are counted as `other`.
+ */
+export class LabelSets {
+  readonly #limit: number;
+  readonly #complete = new Map<string, SeriesLabels>();
+  readonly #withoutModel = new Map<string, SeriesLabels>();
+  readonly #others: SeriesLabels = { group: otherLabel, provider: otherLabel, model: otherLabel };
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  of(group: string | null, provider: string | null, model: string | null): SeriesLabels {
+    const labels = { group: group ?? noLabel, provider: provider ?? noLabel, model: model ?? noLabel };
+    return (
+      this.#recorded(this.#complete, labels) ??
+      this.#recorded(this.#withoutModel, { ...labels, model: otherLabel }) ??
+      this.#others
+    );
+  }
+
+  #recorded(sets: Map<string, SeriesLabels>, labels: SeriesLabels): SeriesLabels | undefined {
+    const name = `${labels.group}\n${labels.provider}\n${labels.model}`;
+    const existing = sets.get(name);
+    if (existing || sets.size >= this.#limit) return existing;
+    sets.set(name, labels);
+    return labels;
+  }
+}
+
+/** Shorter streams arrived in a single piece, so their duration says nothing about the model. */
+const minMs = 50;
+
+/** Output tokens per second between the first content and the end of a streamed attempt; null if unknown. */
+export function outputTokensPerSecond({ usage, firstContentMs, totalMs }: AttemptRecord): number | null {
+  if (!usage?.outputTokens || firstContentMs === null || totalMs === null) return null;
+  const ms = totalMs - firstContentMs;
+  return ms < minMs ? null : (usage.outputTokens / ms) * 1_000;
 }

@@ -3,8 +3,7 @@ import type { ModelInfo } from '../providers/upstream.ts';
 import { compileLimits } from './compile-limits.ts';
 import { compilePassthrough } from './compile-passthrough.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
-import { compileDenied } from './deny-rules.ts';
-import { matchesAny } from './pattern.ts';
+import { compileDenied, matchesAny } from './pattern.ts';
 import { anyNameLast } from './picker.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, ModelRoute, RankedProvider, Target } from './snapshot.ts';
 

@@ -17,7 +17,7 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
 }
 
 export async function openJoining(ports: Parameters<TeamPart['openJoining']>[0]): Promise<Joining> {
-  return (await import('./joining/open-joining.ts')).openJoining(ports);
+  return (await import('./joining/join-service.ts')).openJoining(ports);
 }
 
 export async function connectReplicas(url: string): Promise<ConnectedReplicas> {

@@ -111,7 +111,7 @@ const bounded: Record<string, string> = {
   'exchange/redact/redactor.ts': 'single characters',
   'exchange/redact/string-places.ts': 'the first 80 bytes of a body, 12 of a line and 9 of a number',
   'models/model-families.ts': 'words of names of models, which are bounded',
-  'routing/deny-rules.ts': 'names of models; all of each has to be seen',
+  'routing/pattern.ts': 'names of models; all of each has to be seen',
 };
 
 /** Linear patterns take four times as long for four times the length, and quadratic ones sixteen times. */

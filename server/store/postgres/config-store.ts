@@ -5,10 +5,8 @@
 import { checkConfig, summarizeProblems } from '../../config/check-config.ts';
 import { applyPatch, type ConfigLists, entriesIn, patchBetween } from '../../config/config-patch.ts';
 import { type ConfigRevision, type ConfigStore, type NextConfig, revisionPassed } from '../../config/config-store.ts';
-import { deepFreeze } from '../../config/deep-freeze.ts';
-import { firstRunConfig } from '../../config/first-run.ts';
 import { parseReusing } from '../../config/known-entries.ts';
-import { notifyListeners, validateChange } from '../../config/revisions.ts';
+import { deepFreeze, firstRunConfig, notifyListeners, validateChange } from '../../config/revisions.ts';
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { describeRemovedFields } from '../../contract/removed-features.ts';

@@ -1,7 +1,7 @@
 import type { FirstByteView } from '../../contract/request-views.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
-import { nameColumns } from '../rules/counted-names.ts';
+import { nameColumns } from '../rules/counts-sql.ts';
 import { FirstByteSteps, isSampled, samplesPerStep } from '../rules/first-byte-steps.ts';
 import type { FirstByteQuery } from '../rules/usage-query.ts';
 import { type AskedStep, askedSteps } from '../rules/usage-within.ts';

@@ -14,8 +14,16 @@ import { type Job, type JobKind, jobKinds } from '../rules/job.ts';
 import { type KeptJob, toKept } from '../sqlite/job-rows.ts';
 import { columnsOf, removeWritten } from './columns.ts';
 import { explained } from './failures.ts';
-import { FoundJobs, keyOf } from './found-jobs.ts';
-import { deleteJobsSql, insertNewJobsSql, jobColumns, owingSql, sweepSql, upsertJobsSql } from './job-rows.ts';
+import {
+  deleteJobsSql,
+  FoundJobs,
+  insertNewJobsSql,
+  jobColumns,
+  keyOf,
+  owingSql,
+  sweepSql,
+  upsertJobsSql,
+} from './job-rows.ts';
 import { LaterWrite } from './later-write.ts';
 import type { Postgres } from './postgres.ts';
 import { repeat } from './repeat.ts';

@@ -1,6 +1,6 @@
 /** The queries of the ledger. Each first writes the rows that are waiting, so that they are included. */
 
-import { unreadable } from '../rules/unreadable.ts';
+import { unreadable } from '../rules/failures.ts';
 import type { LedgerQueries } from '../sqlite/queries.ts';
 import { readCapture } from './captures.ts';
 import { explained } from './failures.ts';

@@ -3,15 +3,16 @@
  * one transaction. A batch may be written again if the server's answer was lost; it counts once.
  */
 
+import type { RequestView } from '../../contract/request-views.ts';
 import { number, text } from '../rules/columns.ts';
-import type { BegunRow, EndedRow } from '../rules/rows.ts';
+import { type BegunRow, type EndedRow, toLedgerRow } from '../rules/rows.ts';
+import { storableRow } from '../rules/storable-row.ts';
 import type { Capture } from '../sqlite/capture-rows.ts';
 import { type JoinedRequest, SessionUses } from '../sqlite/session-rows.ts';
 import { UsageSums } from '../sqlite/usage-cells.ts';
 import { isFinished, rowsToWrite } from '../sqlite/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
-import { reopenInterrupted } from './late-ends.ts';
 import { NamesWriter } from './names-writer.ts';
 import { Partitions, partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
@@ -155,3 +156,25 @@ async function writeKeyUses(queries: Queries, placedRows: readonly PlacedRow[]):
   }
   if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses]));
 }
+
+/** A realtime session can also end as interrupted; it has a duration then. */
+const reopenSql = `UPDATE requests SET outcome = NULL FROM ${unnest({ day: 'integer', id: 'text' })}
+  WHERE requests.day = given.day AND requests.id = given.id AND requests.outcome = 'interrupted'
+    AND requests.total_ms IS NULL RETURNING requests.*`;
+
+/**
+ * Handles requests that were counted as interrupted because their replica had not been seen for a while, but have ended
+ * after all. Their real end replaces the amounts that were reserved for them.
+ *
+ * Turns them back into running requests, so that their ends can be written. Resolves with the rows as they were
+ * counted.
+ */
+async function reopenInterrupted(queries: Queries, ends: readonly PlacedRow[]): Promise<CountedRow[]> {
+  if (ends.length === 0) return [];
+  const { rows } = await queries.ask(reopenSql, ...columnsOf(ends.map(({ row, day }) => [day, row.id])));
+  return rows.map((row) =>
+    storableRow({ ...toLedgerRow({ ...row, outcome: 'interrupted' }), outcome: 'interrupted', totalMs: 0 }),
+  );
+}
+
+type CountedRow = RequestView & { outcome: 'interrupted'; totalMs: number };

@@ -6,8 +6,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { settleWithin } from '../../ground/timers.ts';
-import { messageOf } from '../rules/failures.ts';
-import { unreadable } from '../rules/unreadable.ts';
+import { messageOf, unreadable } from '../rules/failures.ts';
 import type { BudgetSums } from '../sqlite/budget-sums.ts';
 import type { Ledger } from '../sqlite/ledger.ts';
 import type { RetentionLimits } from '../sqlite/retention.ts';

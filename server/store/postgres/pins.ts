@@ -1,6 +1,6 @@
 /** Pinned requests in PostgreSQL, which all replicas share. */
 import type { PinStore } from '../ports/pin-store.ts';
-import { unreadable } from '../rules/unreadable.ts';
+import { unreadable } from '../rules/failures.ts';
 import { pinnedCaptureOf, pinOf, pinRow, pinTypes, storableNote } from '../sqlite/pins.ts';
 import { replaced } from './columns.ts';
 import { explained } from './failures.ts';

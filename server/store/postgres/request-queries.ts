@@ -2,8 +2,14 @@
 
 import type { ClientUseView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import { dayMs } from '../../contract/units.ts';
-import { ClientModels, type ClientModelUse, clientModelsSql } from '../rules/client-models.ts';
-import { ClientUses, clientUsesSql, mostClientUses } from '../rules/client-uses.ts';
+import {
+  ClientModels,
+  type ClientModelUse,
+  ClientUses,
+  clientModelsSql,
+  clientUsesSql,
+  mostClientUses,
+} from '../rules/client-models.ts';
 import { number } from '../rules/columns.ts';
 import { allOf, literal, postgresNotation, raw, sql } from '../rules/condition-sql.ts';
 import {

@@ -14,7 +14,6 @@ import {
   type SqlNotation,
   sql,
 } from './condition-sql.ts';
-import { nameColumns } from './counted-names.ts';
 import { summedColumns, usageColumns } from './sums.ts';
 
 /** Of a question about usage: by what, only these names (absent: all). */
@@ -75,3 +74,17 @@ function attemptsSql(by: 'model' | 'provider', notation: SqlNotation): string {
       max(${asNumber(attemptSql(unpricedAttempts, notation))}) AS unpriced_requests
     FROM asked, ${attempts} WHERE ${attemptCount} > 1 GROUP BY slot, seq, 2`;
 }
+
+/** As `shadowAccount`. */
+function accountSql(column: 'key_id' | 'group_id'): string {
+  return `CASE WHEN shadow_of IS NULL THEN coalesce(${column}, '') ELSE 'shadow:' || coalesce(group_id, '') END`;
+}
+
+/** The name under which a row of `requests` is counted, as SQL for both SQLite and PostgreSQL; empty: none. */
+export const nameColumns: Readonly<Record<UsageDimension, string>> = {
+  day: "''",
+  key: accountSql('key_id'),
+  group: accountSql('group_id'),
+  model: "coalesce(model_served, model_asked, '')",
+  provider: "coalesce(provider, '')",
+};

@@ -1,4 +1,5 @@
 /** Classifies SQLite's errors as temporary errors and damage. */
+import { GatewayError } from '../../contract/errors.ts';
 
 const corrupt = 11;
 const cannotOpen = 14;
@@ -33,4 +34,13 @@ export function isDamage(error: unknown): error is Error {
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ');
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The error of queries while the file cannot be read. */
+export function unreadable(error: unknown): GatewayError {
+  return new GatewayError(
+    'storage_unavailable',
+    `The ledger cannot be read at present (${messageOf(error)}). Requests are still served, and Sluice keeps retrying.`,
+    { cause: error },
+  );
 }

@@ -5,12 +5,14 @@
  * damaged file is moved aside, never deleted, and a new one is created; a removed file is also replaced by a new one.
  * `onReplaced` reports both.
  */
+
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describeFileProblem } from '../../ground/files/regular-file.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
 import { type Sql, sqliteNotation, written } from '../rules/condition-sql.ts';
 import { DatabaseUnavailable, isDamage, sqliteCode } from '../rules/failures.ts';
-import { fileIdentity, makePrivateFile, setFileAside } from './database-file.ts';
 import { ledgerMigrations, migrateSqlite, NewerDatabase } from './schema.ts';
 
 export interface Statement {
@@ -300,4 +302,34 @@ function openAndMigrate(file: string, waitMs: number, migrations: readonly strin
     raw.close();
     throw error;
   }
+}
+
+/**
+ * Makes the file private before SQLite opens it, because `-wal` and `-shm` inherit its permissions. An existing file is
+ * not opened here: closing it would drop all POSIX locks that this process holds on it.
+ */
+function makePrivateFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+}
+
+/** The inode; 0 if there is no file, null if it cannot be determined. */
+function fileIdentity(file: string): number | null {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.ino ?? 0;
+  } catch {
+    return null;
+  }
+}
+
+/** Renames the file with its `-wal` and `-shm`; returns the new name. */
+function setFileAside(file: string): string {
+  const stem = `${file}.set-aside-${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}`;
+  let movedTo = stem;
+  for (let count = 2; existsSync(movedTo); count += 1) movedTo = `${stem}-${count}`;
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, movedTo + suffix);
+  }
+  return movedTo;
 }

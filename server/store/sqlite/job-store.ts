@@ -3,6 +3,7 @@
  * on these rare routes.
  */
 
+import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../contract/errors.ts';
 import { dayMs, hourMs } from '../../contract/units.ts';
 import { after, every } from '../../ground/timers.ts';
@@ -10,7 +11,6 @@ import type { JobStore, KnownJobs } from '../ports/job-store.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
 import { type Job, type JobKind, jobKinds } from '../rules/job.ts';
 import type { Database, Statement } from './database.ts';
-import { prepareJobSweep } from './job-retention.ts';
 import { insertJobSql, type KeptJob, toKept, toValues } from './job-rows.ts';
 import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 
@@ -279,4 +279,28 @@ function readable<T>(read: () => T): T {
       { cause: error },
     );
   }
+}
+
+const rowsPerBatch = 250;
+
+/**
+ * Deletes jobs that were not used for a long time. The services also delete theirs.
+ *
+ * Returns a function that deletes jobs last used before a time, in small batches, until the store is closed.
+ */
+function prepareJobSweep(database: Database, isClosed: () => boolean): (usedBeforeMs: number) => Promise<number> {
+  const deleteBatch = database.prepare(
+    `DELETE FROM jobs WHERE (kind, group_id, id) IN
+       (SELECT kind, group_id, id FROM jobs WHERE last_used_at < ? LIMIT ${rowsPerBatch})`,
+  );
+  return async (usedBeforeMs) => {
+    let deleted = 0;
+    while (!isClosed()) {
+      const { changes } = deleteBatch.run(usedBeforeMs);
+      deleted += changes;
+      if (changes < rowsPerBatch) break;
+      await setImmediate();
+    }
+    return deleted;
+  };
 }

@@ -6,8 +6,7 @@ import type { FirstByteView, UsageStepView } from '../../contract/request-views.
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { allOf, raw, sql } from '../rules/condition-sql.ts';
-import { nameColumns } from '../rules/counted-names.ts';
-import { countedRequests, storedSums } from '../rules/counts-sql.ts';
+import { countedRequests, nameColumns, storedSums } from '../rules/counts-sql.ts';
 import { FirstByteSteps, isSampled, samplesPerStep } from '../rules/first-byte-steps.ts';
 import { addInto, displayedCost, readSums, summedColumns } from '../rules/sums.ts';
 import type { FirstByteQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';

@@ -2,9 +2,8 @@
 import type { PinnedRequest } from '../../contract/pins.ts';
 import type { PinnedCapture, PinStore } from '../ports/pin-store.ts';
 import { number, type Row, text } from '../rules/columns.ts';
-import { isTemporary } from '../rules/failures.ts';
+import { isTemporary, unreadable } from '../rules/failures.ts';
 import { storableText } from '../rules/storable-row.ts';
-import { unreadable } from '../rules/unreadable.ts';
 import type { Database } from './database.ts';
 
 const listed = 'SELECT request, pinned_at, note FROM pins';

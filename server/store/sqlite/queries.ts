@@ -2,7 +2,6 @@
  * Queries of the ledger. SQLite runs on the main thread, so each query is split into batches of a few milliseconds and yields
  * to the event loop in between; hence the promises.
  */
-
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence, CapturedExchange } from '../../contract/capture.ts';
 import type {
@@ -13,11 +12,16 @@ import type {
   UsageStepView,
   UsageView,
 } from '../../contract/request-views.ts';
-import type { SessionInFull } from '../../contract/session-views.ts';
-import type { ClientModelUse } from '../rules/client-models.ts';
-import { ClientUses, clientUsesSql } from '../rules/client-uses.ts';
+import type { SessionInFull, SessionView } from '../../contract/session-views.ts';
+import {
+  ClientModels,
+  type ClientModelUse,
+  ClientUses,
+  clientModelsSql,
+  clientUsesSql,
+} from '../rules/client-models.ts';
 import { number, text } from '../rules/columns.ts';
-import { sql } from '../rules/condition-sql.ts';
+import { sql, sqliteNotation } from '../rules/condition-sql.ts';
 import {
   latestRequests,
   type NameDimension,
@@ -25,19 +29,27 @@ import {
   type SortColumn,
   timesOfId,
 } from '../rules/request-conditions.ts';
-import type { SessionFilter, SessionPage, SessionReading } from '../rules/session-queries.ts';
+import {
+  inFull,
+  maxRequests,
+  type SessionFilter,
+  type SessionPage,
+  type SessionRead,
+  type SessionReading,
+  sessionsPage,
+  viewOf,
+} from '../rules/session-queries.ts';
+import { type ReadRequest, readRequest, requestColumns } from '../rules/session-request.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { absenceOf, readCapture } from './capture-rows.ts';
-import { RecentClientModels } from './client-models.ts';
-import type { Database } from './database.ts';
+import { type Database, Reads } from './database.ts';
 import { countRequests, findRequests, findUnpriced, sortRequests } from './find-requests.ts';
 import { firstByteTimes, usageOverTime } from './over-time.ts';
 import { repairedPercent as readRepairedPercent } from './repair.ts';
 import { select } from './request-filter.ts';
 import { recordedNames } from './request-names.ts';
-import { blocksDuring, wholeRange } from './seek.ts';
-import { getSession, listSessions } from './sessions.ts';
+import { blocksDuring, firstSince, wholeRange } from './seek.ts';
 import { createTextIndex } from './text-index.ts';
 import { summarizeUsage } from './usage-summary.ts';
 
@@ -164,4 +176,100 @@ async function listClients(database: Database): Promise<ClientUseView[]> {
     await setImmediate();
   }
   return uses.list;
+}
+
+const rowsPerPiece = 1_000;
+
+/** Reads sessions. Sums are read from the sessions' requests, in pieces between which other work runs. */
+async function listSessions(database: Database, filter: SessionFilter): Promise<SessionPage> {
+  const { stopAtUsd = null, inMemory } = filter;
+  const { page, limit } = sessionsPage(filter, (sinceMs) => sql`${firstSince(database, sinceMs)}`);
+  const rows = new Reads(database).all(page);
+  const sessions: SessionView[] = [];
+  for (const row of rows)
+    sessions.push(viewOf(row, await readRequests(database, text(row.id) ?? '', inMemory), stopAtUsd));
+  return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
+}
+
+/** Null if there is no such session. */
+async function getSession(database: Database, id: string, reading: SessionReading): Promise<SessionInFull | null> {
+  const row = database.prepare('SELECT * FROM sessions WHERE id = ?').get(id);
+  return row ? inFull(row, await readRequests(database, id, reading.inMemory), reading) : null;
+}
+
+async function readRequests(database: Database, id: string, inMemory?: ReadonlySet<string>): Promise<SessionRead> {
+  const selectRows = database.prepare(
+    `SELECT ${requestColumns(sqliteNotation)} FROM requests INDEXED BY requests_by_session
+     WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ${rowsPerPiece}`,
+  );
+  const requests: ReadRequest[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; requests.length < maxRequests; ) {
+    const rows = selectRows.all(id, before);
+    for (const row of rows) requests.push(readRequest(row, inMemory));
+    await setImmediate();
+    if (rows.length < rowsPerPiece) return { requests: requests.reverse(), isComplete: true };
+    before = Number(rows.at(-1)?.seq);
+  }
+  return { requests: requests.reverse(), isComplete: false };
+}
+
+/** What has been read: all requests since `sinceMs` before the sequence number `end`. */
+interface Read {
+  sinceMs: number;
+  end: number;
+  models: ClientModels;
+}
+
+/**
+ * Which models clients ask for: of the requests since a moment, of which those read once are remembered.
+ *
+ * There is no index on clients, and a panel asks about the same day again and again, so each request is read once. Only
+ * those from the oldest running one on are read anew, because a row gets its client when it ends.
+ */
+class RecentClientModels {
+  readonly #database: Database;
+  #read: Read | null = null;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async since(sinceMs: number): Promise<ClientModelUse[]> {
+    const { high } = wholeRange(this.#database);
+    const { end, models } = await this.#readTo(Math.min(this.#oldestRunning(), high), sinceMs);
+    const all = new ClientModels(models);
+    await this.#add(all, { from: end, to: high, sinceMs });
+    return all.list;
+  }
+
+  async #readTo(end: number, sinceMs: number): Promise<Read> {
+    const last = this.#read;
+    // A file that was replaced begins anew.
+    const isOfUse = last?.sinceMs === sinceMs && last.end <= end;
+    const read: Read = { sinceMs, end, models: new ClientModels(isOfUse ? last.models : undefined) };
+    const from = isOfUse ? last.end : Math.min(firstSince(this.#database, sinceMs), end);
+    await this.#add(read.models, { from, to: end, sinceMs });
+    this.#read = read;
+    return read;
+  }
+
+  async #add(
+    models: ClientModels,
+    { from, to, sinceMs }: { from: number; to: number; sinceMs: number },
+  ): Promise<void> {
+    const select = this.#database.prepare(
+      `WITH asked AS (SELECT * FROM requests WHERE seq >= ? AND seq < ? AND started_at >= ?) ${clientModelsSql('asked')}`,
+    );
+    for (let low = from; low < to; low += rowsPerBatch) {
+      models.add(select.all(low, Math.min(low + rowsPerBatch, to), sinceMs));
+      if (low + rowsPerBatch < to) await setImmediate();
+    }
+  }
+
+  #oldestRunning(): number {
+    const running = this.#database
+      .prepare('SELECT min(seq) AS seq FROM requests INDEXED BY requests_running WHERE outcome IS NULL')
+      .get();
+    return Number(running?.seq ?? Number.MAX_SAFE_INTEGER);
+  }
 }

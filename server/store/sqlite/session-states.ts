@@ -4,9 +4,8 @@
 
 import type { MaybePromise } from '../../ground/promises.ts';
 import { number, text } from '../rules/columns.ts';
-import { isTemporary } from '../rules/failures.ts';
+import { isTemporary, unreadable } from '../rules/failures.ts';
 import { budgetUsed } from '../rules/session-queries.ts';
-import { unreadable } from '../rules/unreadable.ts';
 import type { Database } from './database.ts';
 
 export interface SessionStates {

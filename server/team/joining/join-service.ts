@@ -1,16 +1,17 @@
 /** Joins a team's gateway: makes it a provider of this Sluice, with a personal key. Imported on first use. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { checkTeamPreset } from '../../config/read-team-preset.ts';
 import type { CommandMap, CommandResults } from '../../contract/commands.ts';
 import type { ProviderConfig } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { BegunJoin, JoinState } from '../../contract/team-preset.ts';
-import type { JoinPorts } from '../../control/joining.ts';
+import type { BegunJoin, JoinPreset, JoinState } from '../../contract/team-preset.ts';
+import type { Joining, JoinPorts } from '../../control/joining.ts';
+import type { TeamPart } from '../../engine/team.ts';
 import { createSerialQueue } from '../../ground/promises.ts';
 import type { Fetch } from '../../transport/fetch.ts';
-import { findJoinPreset } from './find-join-preset.ts';
-import type { Logins } from './logins.ts';
+import { type Logins, openLogins, rememberLogins } from './logins.ts';
 import {
   createTeamGateway,
   type DeviceSignIn,
@@ -174,4 +175,22 @@ async function revokeIfThere(team: TeamGateway, id: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof GatewayError && error.code === 'not_found')) throw error;
   }
+}
+
+/** The team preset that the gateway offers. A faulty preset does not prevent joining. */
+export async function findJoinPreset(team: Pick<TeamGateway, 'query'>, isManaged: boolean): Promise<JoinPreset> {
+  try {
+    const { preset } = await team.query({ type: 'join-preset' });
+    if (preset === null) return { state: 'none' };
+    return isManaged ? { state: 'managed' } : { state: 'offered', preset: checkTeamPreset(preset, 'of the gateway') };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    // A gateway of an earlier version does not know the query.
+    return error.code === 'invalid_command' ? { state: 'none' } : { state: 'unusable', reason: error.message };
+  }
+}
+
+/** Opens the joining of team gateways. Imported with the first join. */
+export function openJoining({ signIns, ...ports }: Parameters<TeamPart['openJoining']>[0]): Joining {
+  return new JoinService({ ...ports, logins: signIns ? openLogins(signIns.dataDir, signIns) : rememberLogins() });
 }

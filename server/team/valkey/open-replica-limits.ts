@@ -1,13 +1,18 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
+
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
 import { GatewayError } from '../../contract/errors.ts';
 import type { ReplicaHealth, ReplicaLimits, ReplicaLimitsOptions } from '../../engine/team.ts';
+import { writeFileDurably } from '../../ground/files/durable-file.ts';
 import { createSerialQueue } from '../../ground/promises.ts';
 import { LocalLimiter } from '../../limits/local-limiter.ts';
 import { HealthHints } from '../health-hints/health-hints.ts';
 import { BudgetAudits } from './budget-audits.ts';
 import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
 import { ReplicaCounts } from './replica-counts.ts';
-import { readReplica, writeReplica } from './replica-file.ts';
 import { ReplicaLimiter } from './replica-limiter.ts';
 import { ReplicaMessages } from './replica-messages.ts';
 import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
@@ -126,4 +131,32 @@ async function openLink(link: ValkeyLink, { shown, user }: ValkeyAddress): Promi
       `Valkey at ${shown} refuses ${credential} (${message}). Check the address given to --shared, and the user's rights (ACL).`,
     );
   }
+}
+
+const replicaSchema = z.object({ id: z.string().min(1).max(64), replicas: z.number().int().positive() });
+
+/** The identity of a replica, kept over restarts. */
+interface Replica {
+  /** Identifies its data folder, and therefore its ledger. */
+  id: string;
+  /** The last known number of replicas, including this one. */
+  replicas: number;
+}
+
+const fileName = 'replica.json';
+
+/** Returns a new replica if the file is missing or cannot be used. `dataDir` null: in memory. */
+export async function readReplica(dataDir: string | null): Promise<Replica> {
+  const fresh = { id: randomUUID(), replicas: 1 };
+  if (dataDir === null) return fresh;
+  try {
+    return replicaSchema.parse(JSON.parse(await readFile(join(dataDir, fileName), 'utf8')));
+  } catch {
+    return fresh;
+  }
+}
+
+/** Rejects with the system's error. */
+export async function writeReplica(dataDir: string | null, replica: Replica): Promise<void> {
+  if (dataDir !== null) await writeFileDurably(join(dataDir, fileName), JSON.stringify(replica));
 }

@@ -1,11 +1,12 @@
 /** The limiter's commands to Valkey: the scripts with their arguments, and their replies. */
-import type { LimitReached } from '../../contract/limits.ts';
+import type { Limited, LimitReached } from '../../contract/limits.ts';
 import type { Account, Clocks, Estimate, Settled } from '../../limits/account.ts';
-import type { Amounts } from '../../store/sqlite/usage-history.ts';
+import { announcedBudgets, percentOf } from '../../limits/budget-watch.ts';
+import type { Counted } from '../../limits/meters.ts';
+import type { Amounts, Spent } from '../../store/sqlite/usage-history.ts';
 import type { BudgetAudits } from './budget-audits.ts';
 import type { CountedSubject } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import { reportReached } from './reached-budgets.ts';
 import { ReplyCounts, ReplyNumbers, type ReplyTime } from './reply-counts.ts';
 
 /** Which limits are checked. `free`: all except budgets. */
@@ -145,4 +146,24 @@ function addCall(subject: CountedSubject, atMs: number, keys: string[], args: st
 
 function integer(amount: number): string {
   return String(Math.round(amount));
+}
+
+/**
+ * Reports the budgets that have reached a percentage that they name with the amount just added, which only one of all replicas
+ * adds.
+ */
+function reportReached(
+  { scope, id, name, limits }: Limited,
+  counted: Pick<Counted, 'spent'>,
+  added: Spent,
+  onReached: (notice: LimitReached) => void,
+): void {
+  for (const budget of announcedBudgets(limits)) {
+    const { period, spent } = counted.spent(budget.per);
+    const used = spent[budget.unit];
+    const percent = percentOf(budget, used);
+    if (percent === 0 || percent <= percentOf(budget, used - added[budget.unit])) continue;
+    const resetsAt = Number.isFinite(period.endMs) ? period.endMs : null;
+    onReached({ scope, id, name, budget, percent, used, resetsAt });
+  }
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { applyPatch, entriesIn, patchBetween } from '../../../server/config/config-patch.ts';
-import { deepFreeze } from '../../../server/config/deep-freeze.ts';
 import { parseReusing } from '../../../server/config/known-entries.ts';
+import { deepFreeze } from '../../../server/config/revisions.ts';
 import { type Config, type ConfigInput, configSchema } from '../../../server/contract/config.ts';
 
 const hash = `sha256:${'0'.repeat(64)}`;

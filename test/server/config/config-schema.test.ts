@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fieldsOf } from '../../../build/config-reference.ts';
-import { firstRunConfig } from '../../../server/config/first-run.ts';
+import { firstRunConfig } from '../../../server/config/revisions.ts';
 import { configSchema } from '../../../server/contract/config.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 import { exampleConfig } from './example-config.ts';

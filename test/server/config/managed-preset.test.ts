@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openManagedPresets, type PresetPlaces } from '../../../server/config/managed-preset.ts';
-import { policyPath } from '../../../server/config/policy-path.ts';
+import { openManagedPresets, type PresetPlaces, policyPath } from '../../../server/config/managed-preset.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { acmePreset } from '../control/team-preset-file.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JsonSyntaxError, parseConfigJson } from '../../../server/config/parse-config-json.ts';
+import { JsonSyntaxError, parseConfigJson } from '../../../server/config/check-config.ts';
 
 test.each([
   ['', 'its end: it stops too early'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openConfigStore } from '../../../server/config/config-store.ts';
-import { emptyConfig, firstRunConfig } from '../../../server/config/first-run.ts';
+import { emptyConfig, firstRunConfig } from '../../../server/config/revisions.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { recentBodyBytes } from '../../../server/exchange/capture/recent-captures.ts';
 import { putEmptyLedger } from '../../support/empty-ledger.ts';

@@ -7,7 +7,7 @@ import { identify, isSameModel, purposeOf } from '../../../server/contract/model
 import { largestAnswer } from '../../../server/models/largest-answer.ts';
 import { claudeFacts, geminiFacts, openaiFacts } from '../../../server/models/model-facts.ts';
 import { createPriceTable } from '../../../server/models/price-table.ts';
-import { compileDenied } from '../../../server/routing/deny-rules.ts';
+import { compileDenied } from '../../../server/routing/pattern.ts';
 
 interface Named {
   name: string;

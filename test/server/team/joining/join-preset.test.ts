@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ManagedPreset } from '../../../../server/config/managed-preset.ts';
 import { openTeamMemory } from '../../../../server/config/team-memory.ts';
 import type { JoinState, TeamPreset } from '../../../../server/contract/team-preset.ts';
-import { findJoinPreset } from '../../../../server/team/joining/find-join-preset.ts';
+import { findJoinPreset } from '../../../../server/team/joining/join-service.ts';
 import { openLogins } from '../../../../server/team/joining/logins.ts';
 import { createTeamGateway, pollToken, requestDeviceCode } from '../../../../server/team/joining/team-gateway.ts';
 import { runVerb } from '../../cli/run-cli.ts';
