@@ -1,7 +1,6 @@
 import { openPostgresConfig } from '../../server/store/postgres/config-store.ts';
-import { migratePostgres } from '../../server/store/postgres/migrate.ts';
 import { Notices } from '../../server/store/postgres/notices.ts';
-import { openPostgresDatabase } from '../../server/store/postgres/open-database.ts';
+import { migratePostgres, openPostgresDatabase } from '../../server/store/postgres/open-database.ts';
 import { openPostgresStore } from '../../server/store/postgres/open-postgres-store.ts';
 import { Postgres, type PostgresOptions } from '../../server/store/postgres/postgres.ts';
 import type { Store, StoreOptions } from '../../server/store/store.ts';

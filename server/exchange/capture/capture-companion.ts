@@ -1,11 +1,35 @@
+/** What was sent and received of a request, if it is to be kept. */
+
+import type { IncomingMessage } from 'node:http';
+import type {
+  CapturedAttempt,
+  CapturedExchange,
+  CapturedRequest,
+  CapturedResponse,
+  CaptureGap,
+} from '../../contract/capture.ts';
+import { finish, finishInSlices, type MaybePromise, type Steps } from '../../ground/promises.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import { type CaptureSwitch, captureHeader } from '../../store/rules/capture-switch.ts';
 import type { LocalReply } from '../answer/local-reply.ts';
 import type { AdmittedRequest, Companion, ReceivedCall, Visit } from '../course/companion.ts';
-import type { AttemptTrace } from '../record/exchange-trace.ts';
-import { secretsOf } from '../redact/redact-credential.ts';
-import { ExchangeCapture } from './exchange-capture.ts';
-import { type RecentCaptures, recentBodyBytes, type WaitingCaptures } from './recent-captures.ts';
+import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
+import type { Headers } from '../record/response-taps.ts';
+import { overlapBytes, secretsOf } from '../redact/redact-credential.ts';
+import { redactUrl } from '../redact/redact-headers.ts';
+import { Redactor } from '../redact/redactor.ts';
+import type { RequestBody } from '../request/request-body.ts';
+import { AttemptCapture, type ClientSide, ResponseCapture } from './attempt-capture.ts';
+import {
+  type CaptureRules,
+  capturedMessage,
+  isPlain,
+  ownBody,
+  type RawBody,
+  withoutBody,
+  withoutSecrets,
+} from './message-capture.ts';
+import { type HeldExchange, type RecentCaptures, recentBodyBytes, type WaitingCaptures } from './recent-captures.ts';
 
 export interface CapturePorts {
   captureSwitch: Pick<CaptureSwitch, 'causeOf' | 'isRecent'>;
@@ -67,4 +91,188 @@ class CaptureVisit implements Visit {
     if (isError) this.#capture.refused(reply);
     else this.#capture.answeredBySluice();
   }
+}
+
+type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
+
+interface ExchangeCaptureOptions {
+  /** Of each body. */
+  maxBytes: number;
+  request: RequestHead;
+  /** The keys that the client sent, and the providers' credentials. */
+  secrets: readonly string[];
+}
+
+/** What is known of an exchange at its end. */
+interface EndedTrace {
+  attempts: readonly Pick<RequestTrace['attempts'][number], 'record'>[];
+  response: Pick<RequestTrace['response'], 'outcome' | 'status'>;
+}
+
+/**
+ * Captures one exchange: what the client sent and received, and what each attempt sent and received. Secrets are removed
+ * at the end, when those of all attempts are known. Does not know where or how long captures are stored.
+ */
+class ExchangeCapture {
+  #options: ExchangeCaptureOptions;
+  /** As the client receives it. */
+  readonly response: ResponseCapture;
+  readonly #attempts: AttemptCapture[] = [];
+  #receivedBody: RequestBody | null = null;
+  #unusableBody: RawBody | null = null;
+  #isOwnAnswer = false;
+
+  constructor(options: ExchangeCaptureOptions) {
+    this.#options = options;
+    this.response = new ResponseCapture(options.maxBytes);
+  }
+
+  /** The client's body, which must not be disposed of before `exchange` is called. */
+  received(body: RequestBody): void {
+    this.#receivedBody = body;
+  }
+
+  /** A body that was read, in full or in part, but cannot be used. Its memory may be reused afterwards. */
+  unusable(start: Buffer, isCut: boolean): void {
+    const searchedBytes = this.#options.maxBytes + overlapBytes;
+    this.#unusableBody = { start: Buffer.from(start.subarray(0, searchedBytes)), totalBytes: start.length, isCut };
+  }
+
+  /** Begins the capture of the next attempt. */
+  attempt(secrets: readonly string[]): AttemptCapture {
+    const attempt = new AttemptCapture(this.#options.maxBytes, secrets);
+    this.#attempts.push(attempt);
+    return attempt;
+  }
+
+  /** Sluice answers by itself; the answer is not kept. */
+  answeredBySluice(): void {
+    this.#isOwnAnswer = true;
+  }
+
+  /** Sluice answers with an error. */
+  refused({ status, headers, body }: { status: number; headers: Headers; body: Buffer }): void {
+    this.response.begin(status, headers);
+    this.response.take(body);
+  }
+
+  /** Returns a promise for long bodies, in which secrets are sought in slices. Resolves with null if too many wait for that. */
+  exchange(trace: EndedTrace): MaybePromise<CapturedExchange<Buffer> | null> {
+    return this.#exchange({ body: this.#body, response: this.response }, trace);
+  }
+
+  /** The same, for later: with its own copies of the bytes, and without the request, whose socket goes on. */
+  hold({ attempts, response }: EndedTrace): HeldExchange {
+    const body = this.#body;
+    const client: ClientSide = {
+      body: typeof body === 'string' ? body : ownBody(body, this.#options.maxBytes),
+      response: this.response,
+    };
+    const bytes = [
+      typeof client.body === 'string' ? 0 : client.body.start.length,
+      client.response.own(null),
+      ...this.#attempts.map((attempt) => attempt.own(client)),
+    ];
+    const trace = { response, attempts: attempts.map(({ record }) => ({ record })) };
+    this.#receivedBody = null;
+    this.#unusableBody = null;
+    const { method, url, headers } = this.#options.request;
+    this.#options = { ...this.#options, request: { method, url, headers } as RequestHead };
+    return {
+      bytes: bytes.reduce((sum, each) => sum + each, 0),
+      exchange: () => this.#exchange(client, trace),
+    };
+  }
+
+  #exchange(client: ClientSide, trace: EndedTrace): MaybePromise<CapturedExchange<Buffer> | null> {
+    const secrets = [...new Set([...this.#options.secrets, ...this.#attempts.flatMap((each) => each.secrets)])];
+    const rules = { maxBytes: this.#options.maxBytes, secrets, redactor: new Redactor(secrets) };
+    const withSecrets = {
+      request: capturedRequest(this.#options.request, client.body, rules),
+      response: this.#response(trace, rules),
+      attempts: trace.attempts.flatMap(
+        ({ record }, index) => this.#attempts[index]?.captured(record, client, rules) ?? [],
+      ),
+    };
+    return redactedExchange(withSecrets, rules);
+  }
+
+  #response({ response: { outcome, status } }: EndedTrace, rules: CaptureRules): CapturedResponse<Buffer> {
+    if (this.#isOwnAnswer) return { ...this.response.unkept('own-answer', rules), status };
+    if (status === null) return this.response.unkept('not-sent', rules);
+    return this.response.captured(rules, outcome === 'ok' || outcome === 'error');
+  }
+
+  get #body(): RawBody | CaptureGap {
+    if (this.#unusableBody) return this.#unusableBody;
+    const body = this.#receivedBody;
+    if (body?.captured) return { start: body.captured, totalBytes: null };
+    if (body && body.size > 0) return gapOf(body, this.#options.request);
+    return body || !mayHaveBody(this.#options.request) ? { start: Buffer.alloc(0), totalBytes: 0 } : 'unread';
+  }
+}
+
+function capturedRequest(
+  { method = '', url = '', headers }: RequestHead,
+  body: ClientSide['body'],
+  rules: CaptureRules,
+): CapturedRequest<Buffer> {
+  const message = typeof body === 'string' ? withoutBody(headers, body, rules) : capturedMessage(headers, body, rules);
+  return { method, url: redactUrl(url, rules.secrets), ...message };
+}
+
+/** Why a body that was read is not in memory. */
+function gapOf({ isSingleUse, contentType }: RequestBody, { headers }: RequestHead): CaptureGap {
+  if (isSingleUse) return 'relayed';
+  return isPlain(headers) || contentType.startsWith('multipart/') ? 'upload' : 'compressed';
+}
+
+function mayHaveBody({ headers }: RequestHead): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Up to here all is done at once. */
+const mostBytesAtOnce = 16 * 1024;
+/** Of exchanges that wait in memory. Those of one that is larger alone are kept all the same. */
+const mostBytesWaiting = 64 * 1024 * 1024;
+
+let waitingBytes = 0;
+
+/**
+ * Takes the secrets out of a whole exchange. A body of 256 kB takes about 20 ms, which no other request may wait for, so that long ones
+ * are searched in slices.
+ *
+ * Null if too many are waiting already: memory must not fill with them.
+ */
+function redactedExchange(
+  exchange: CapturedExchange<Buffer>,
+  rules: CaptureRules,
+): MaybePromise<CapturedExchange<Buffer> | null> {
+  const bytes = bytesOf(exchange);
+  const steps = redactionSteps(exchange, rules);
+  if (bytes <= mostBytesAtOnce) return finish(steps);
+  if (waitingBytes > 0 && waitingBytes + bytes > mostBytesWaiting) return null;
+  waitingBytes += bytes;
+  return finishInSlices(steps).finally(() => {
+    waitingBytes -= bytes;
+  });
+}
+
+function bytesOf(exchange: CapturedExchange<Buffer>): number {
+  const messages = [exchange, ...exchange.attempts].flatMap(({ request, response }) => [request, response]);
+  return messages.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
+}
+
+function* redactionSteps(exchange: CapturedExchange<Buffer>, rules: CaptureRules): Steps<CapturedExchange<Buffer>> {
+  const both = yield* redacted(exchange, rules);
+  const attempts: CapturedAttempt<Buffer>[] = [];
+  for (const each of exchange.attempts) attempts.push(yield* redacted(each, rules));
+  return { ...both, attempts };
+}
+
+function* redacted(
+  { request, response }: CapturedAttempt<Buffer>,
+  rules: CaptureRules,
+): Steps<CapturedAttempt<Buffer>> {
+  return { request: yield* withoutSecrets(request, rules), response: yield* withoutSecrets(response, rules) };
 }

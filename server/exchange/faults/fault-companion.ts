@@ -27,7 +27,7 @@ class FaultVisit implements Visit {
 
   /** Resolves with whether a fault took the place of the answer. */
   async received({ match, body, hasLeft }: ReceivedCall): Promise<boolean> {
-    const { chooseFaults, injectFaults } = await import('./inject-faults.ts');
+    const { chooseFaults, injectFaults } = await import('./fault-injector.ts');
     const { request, response, location, trace, member } = this.#admitted;
     trace.model = match.model ?? body.fields.model;
     const call = { request, response, api: location.api, match, member, trace };

@@ -1,5 +1,4 @@
 /** Opens a limiter that counts together with other replicas. Loaded only with `serve --shared`. */
-
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +13,6 @@ import { BudgetAudits } from './budget-audits.ts';
 import { CountsConnection, type Timing, usualTiming } from './counts-connection.ts';
 import { ReplicaCounts } from './replica-counts.ts';
 import { ReplicaLimiter } from './replica-limiter.ts';
-import { ReplicaMessages } from './replica-messages.ts';
 import { readValkeyAddress, type ValkeyAddress } from './valkey-address.ts';
 import { LinkError, ValkeyLink } from './valkey-link.ts';
 
@@ -159,4 +157,70 @@ export async function readReplica(dataDir: string | null): Promise<Replica> {
 /** Rejects with the system's error. */
 export async function writeReplica(dataDir: string | null, replica: Replica): Promise<void> {
   if (dataDir !== null) await writeFileDurably(join(dataDir, fileName), JSON.stringify(replica));
+}
+
+interface MessagePorts {
+  link: Pick<ValkeyLink, 'publish' | 'subscribe'>;
+  connection: Pick<CountsConnection, 'isUp' | 'serverMs'>;
+  /** This replica's id. */
+  replica: string;
+  /**
+   * Valkey's database number. It is part of the channel because publishing ignores databases, and each database may
+   * have other replicas.
+   */
+  database: number;
+  log: { warn(fields: object, message: string): void };
+}
+
+/** Short messages between replicas, by publish and subscribe. Delivery is not guaranteed, and nothing waits for it. */
+export class ReplicaMessages {
+  readonly #ports: MessagePorts;
+  readonly #channel: string;
+  readonly #stopListening: () => void;
+  #listener: (text: string) => void = () => {};
+  #hasTold = false;
+
+  constructor(ports: MessagePorts) {
+    this.#ports = ports;
+    this.#channel = `sluice:health:${ports.database}`;
+    this.#stopListening = ports.link.subscribe(this.#channel, {
+      received: (message) => this.#take(message),
+      failed: (error) => this.#logOnce(error),
+    });
+  }
+
+  /** Unix milliseconds by Valkey's clock, as far as it is known. */
+  serverMs(): number {
+    return this.#ports.connection.serverMs();
+  }
+
+  /** Replaces the listener, which is called with the messages of other replicas. */
+  onMessage(listener: (text: string) => void): void {
+    this.#listener = listener;
+  }
+
+  send(text: string): void {
+    const { connection, link, replica } = this.#ports;
+    if (!connection.isUp) return;
+    link.publish(this.#channel, `${replica} ${text}`).catch((error: LinkError) => this.#logOnce(error));
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+
+  #take(message: string): void {
+    const end = message.indexOf(' ');
+    if (end !== -1 && message.slice(0, end) !== this.#ports.replica) this.#listener(message.slice(end + 1));
+  }
+
+  /** `CountsConnection` reports a lost connection. */
+  #logOnce({ problem, message }: LinkError): void {
+    if (this.#hasTold || problem !== 'not-permitted') return;
+    this.#hasTold = true;
+    this.#ports.log.warn(
+      { reason: message },
+      `Valkey does not let this user exchange the health of providers between replicas: allow +publish, +subscribe and &sluice:*`,
+    );
+  }
 }

@@ -1,7 +1,7 @@
 /** Every writer leaves what is not Sluice's as it was: `export`, comments, line ends, byte order marks, last lines. */
 import { describe, expect, it } from 'vitest';
 import { type ClientFile, configurableClients, type WantedConnection } from '../../../server/connect/client-files.ts';
-import { connectedText, disconnectedText } from '../../../server/connect/plan-file.ts';
+import { connectedText, disconnectedText } from '../../../server/connect/plan-client-files.ts';
 import { clientSettings } from './client-settings.ts';
 
 const wanted: WantedConnection = {

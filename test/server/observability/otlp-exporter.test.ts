@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { OtlpExporter } from '../../../server/observability/otlp-exporter.ts';
+import { OtlpExporter } from '../../../server/observability/telemetry.ts';
 import { createAuthorities } from '../../../server/transport/authorities.ts';
 import { createTransport } from '../../../server/transport/create-transport.ts';
 import type { Transport } from '../../../server/transport/transport.ts';

@@ -3,20 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
 import type { FirstByteView } from '../../../../server/contract/request-views.ts';
-import { firstByteTimes } from '../../../../server/store/postgres/first-byte-queries.ts';
-import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
-import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
-import { recordedNames } from '../../../../server/store/postgres/request-conditions.ts';
 import {
   countRequests,
+  firstByteTimes,
   getRequest,
   listClientModels,
   listClients,
   listRequests,
   listUnpriced,
-} from '../../../../server/store/postgres/request-queries.ts';
+  summarizeUsage,
+  usageOverTime,
+} from '../../../../server/store/postgres/ledger-queries.ts';
+import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
+import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
+import { recordedNames } from '../../../../server/store/postgres/request-conditions.ts';
 import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
-import { summarizeUsage, usageOverTime } from '../../../../server/store/postgres/usage-queries.ts';
 import { nameDimensions } from '../../../../server/store/rules/request-conditions.ts';
 import type { SessionFilter } from '../../../../server/store/rules/session-queries.ts';
 import type { UsageOverTimeQuery, UsageQuery } from '../../../../server/store/rules/usage-query.ts';

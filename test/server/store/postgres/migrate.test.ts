@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { migratePostgres } from '../../../../server/store/postgres/migrate.ts';
 import { type Migration, postgresMigrations } from '../../../../server/store/postgres/migrations.ts';
-import { openPostgresDatabase } from '../../../../server/store/postgres/open-database.ts';
+import { migratePostgres, openPostgresDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { begun } from '../../../support/begun.ts';
 import { eventually } from '../../../support/eventually.ts';
