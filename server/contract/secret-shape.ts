@@ -5,7 +5,7 @@
  * (`config/gitleaks.toml` at commit 009e025ad4106ab333aa0b9dc4f2a884390d134c), and with the documentation of services of models.
  * Rules there that recognise a value by the name before it (`adafruit_key = …`) are left out: in a conversation they would take any
  * word for a key. Each pattern is one prefix and runs of characters, without anything to go back to, so that a search is
- * linear. `test/server/contract/secret-rules.test.ts` has an example of each.
+ * linear. `test/server/contract/secret-shape.test.ts` has an example of each.
  */
 interface SecretRule {
   of: string;

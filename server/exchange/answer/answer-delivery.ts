@@ -16,8 +16,7 @@ import {
   type Step,
   unreadableCall,
 } from '../readers/response-reader.ts';
-import type { AttemptNotes } from '../record/attempt-notes.ts';
-import type { AttemptTrace } from '../record/exchange-trace.ts';
+import type { AttemptNotes, AttemptTrace } from '../record/exchange-trace.ts';
 import type { UpstreamResponseObserver } from '../record/response-taps.ts';
 import type { AnswerTranslation } from '../translation/answer-translation.ts';
 import { failureInStream } from './attempt-failures.ts';

@@ -22,8 +22,7 @@ import type {
 import { TransportError } from '../../transport/transport-error.ts';
 import { type Encoding, encodingsOf } from '../readers/encodings.ts';
 import type { RequestFacts } from '../readers/response-reader.ts';
-import type { AttemptNotes } from '../record/attempt-notes.ts';
-import type { AttemptTrace } from '../record/exchange-trace.ts';
+import type { AttemptNotes, AttemptTrace } from '../record/exchange-trace.ts';
 import type { Hosting } from '../translation/request-translation.ts';
 import { isEventStream } from './client-headers.ts';
 

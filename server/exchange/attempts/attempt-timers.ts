@@ -3,7 +3,7 @@ import { after } from '../../ground/timers.ts';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import type { ResponseReader } from '../readers/response-reader.ts';
-import type { AttemptNotes } from '../record/attempt-notes.ts';
+import type { AttemptNotes } from '../record/exchange-trace.ts';
 
 interface TimersOptions {
   timeouts: AttemptTimeouts;

@@ -8,20 +8,43 @@ import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
+import type { AttemptResult } from '../../routing/attempt-result.ts';
+import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
-import { AnswerDelivery } from '../answer/answer-delivery.ts';
+import { AnswerDelivery, type DeliveryOptions } from '../answer/answer-delivery.ts';
 import { type AttemptFailure, breakAfterContent, failureOf } from '../answer/attempt-failures.ts';
 import { isEventStream } from '../answer/client-headers.ts';
-import { IncomingResponse } from '../answer/incoming-response.ts';
+import { type IncomingOptions, IncomingResponse } from '../answer/incoming-response.ts';
 import { maxResponseBytes } from '../readers/broken-stream.ts';
 import type { FailureReason, ResponseReader, Step, Steps } from '../readers/response-reader.ts';
-import { AttemptNotes } from '../record/attempt-notes.ts';
-import { ResponseMemory } from '../request/outgoing-call.ts';
-import type { AttemptOptions, CallResult } from './attempt-options.ts';
+import { AttemptNotes } from '../record/exchange-trace.ts';
+import { type MemoryAccount, type NonRepeatable, ResponseMemory } from '../request/outgoing-call.ts';
 import { AttemptTimers } from './attempt-timers.ts';
-import { chooseReader } from './choose-reader.ts';
+import { chooseReader, type StreamNeeds } from './choose-reader.ts';
 import { ContainedAttempt, unreadable } from './contained-attempt.ts';
+
+interface AttemptOptions extends DeliveryOptions, IncomingOptions {
+  /** Secrets of the client and of the attempt; nothing recorded of the response may contain them. */
+  secrets: readonly string[];
+  /** The memory account of the request and its response. */
+  memory: MemoryAccount;
+  /** What the request must not do twice: buy something (`isPurchase`), or delete something. Null: it may be repeated. */
+  once: NonRepeatable | null;
+  needs: StreamNeeds;
+  /** Whether the client itself asked for usage at the end of a chat stream. */
+  wantsUsage(): boolean;
+  timeouts: AttemptTimeouts;
+  /** Called with the headers of a response, before anything is read. */
+  answered(headers: ResponseHeaders): void;
+  /** Called for a fault of Sluice's own in reading the answer. */
+  reportError(error: unknown): void;
+  /** Claims the answer for this attempt. Once true, it is false for all others. */
+  claim(): boolean;
+}
+
+/** The result for the attempt loop, or a redirect, which may be followed. */
+export type CallResult = AttemptResult | { kind: 'redirected'; location: string };
 
 type Complete = Extract<Step, { kind: 'complete' }>;
 

@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OutgoingRequest } from '../../transport/transport.ts';
 import { redactText } from '../redact/redact-credential.ts';
-import type { CallResult } from './attempt-options.ts';
+import type { CallResult } from './attempt.ts';
 
 const maxHops = 3;
 

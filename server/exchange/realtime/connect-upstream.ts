@@ -22,8 +22,7 @@ import { type RunningAttempt, runAttempts } from '../attempts/attempts.ts';
 import { outgoingHeaders } from '../outgoing/outgoing-headers.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
-import { AttemptNotes } from '../record/attempt-notes.ts';
-import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
+import { AttemptNotes, type AttemptTrace, type RequestTrace } from '../record/exchange-trace.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
 import { type HandshakeAnswer, openUpstream } from './open-upstream.ts';
 

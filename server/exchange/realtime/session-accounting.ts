@@ -12,8 +12,7 @@ import type { FailureClass, RequestRecord, RequestStarted, Reserved, Usage } fro
 import type { CompiledKey, Member, Target } from '../../routing/snapshot.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import { hasHardDollarBudget, subjectsOf } from '../plan/enforce-limits.ts';
-import { AttemptNotes } from '../record/attempt-notes.ts';
-import { type AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
+import { AttemptNotes, type AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import { admitResponse, isPermanent, type LimitPorts } from './plan-session.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
 

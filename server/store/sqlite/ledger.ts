@@ -49,7 +49,7 @@ import { createSessionStates, type SessionStates } from './session-states.ts';
 import { SetAsideRows } from './set-aside-rows.ts';
 import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
-import { createUsageDays, type UsageDays } from './usage-days.ts';
+import { createUsageDays, type UsageDays } from './usage-cells.ts';
 import { createUsageHistory, type LocalUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import { WaitingRows } from './waiting-rows.ts';
 import { createLedgerWriter } from './writer.ts';

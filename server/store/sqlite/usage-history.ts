@@ -12,8 +12,7 @@ import { sql } from '../rules/condition-sql.ts';
 import { ratedRequests } from '../rules/request-conditions.ts';
 import { type Database, Reads } from './database.ts';
 import { firstSince } from './seek.ts';
-import { quartersPerDay } from './usage-cells.ts';
-import { lastRolledDay } from './usage-days.ts';
+import { lastRolledDay, quartersPerDay } from './usage-cells.ts';
 
 export interface Amounts {
   usd: number;

@@ -13,8 +13,7 @@ import { byCost, stepsOf, summaryOf } from '../rules/usage-within.ts';
 import { type Database, Reads } from './database.ts';
 import { sumsOverTime } from './over-time.ts';
 import type { TextIndex } from './text-index.ts';
-import { quartersPerDay } from './usage-cells.ts';
-import { lastRolledDay } from './usage-days.ts';
+import { lastRolledDay, quartersPerDay } from './usage-cells.ts';
 
 /** Several days in one query are faster, but block the event loop longer. */
 const daysPerBatch = 4;

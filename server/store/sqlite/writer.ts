@@ -15,11 +15,16 @@ import { searchableText } from '../rules/searchable-text.ts';
 import { storableRow } from '../rules/storable-row.ts';
 import { type Capture, prepareCaptureWriter } from './capture-rows.ts';
 import type { Database } from './database.ts';
-import { type Batch, RecentBatches } from './recent-batches.ts';
 import { NamesWriter } from './request-names.ts';
-import { type JoinedRequest, prepareJoiner, prepareSessionsWriter, SessionUses } from './session-rows.ts';
-import { prepareSumsWriter, UsageSums } from './usage-cells.ts';
-import type { UsageDays } from './usage-days.ts';
+import {
+  type Batch,
+  type JoinedRequest,
+  prepareJoiner,
+  prepareSessionsWriter,
+  RecentBatches,
+  SessionUses,
+} from './session-rows.ts';
+import { prepareSumsWriter, type UsageDays, UsageSums } from './usage-cells.ts';
 
 export interface LedgerWriter {
   /**
