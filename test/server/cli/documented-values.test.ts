@@ -18,8 +18,8 @@ const quietTerminal = {
 /** Words with a meaning of their own: quoted, or an item of a list. */
 const words = /"([a-z]+)"|\b(on|off|none|never|usual|instant|recorded|system|direct|discover)(?=,| \(default\)|$)/g;
 
-/** Quoted, but not values of the option: another command, a setting, a column. */
-const notValues = new Set(['serve --public-url people', 'audit --before next']);
+/** Quoted, but no values that are stored: another command, a setting, a column, whose keys are listed. */
+const notValues = new Set(['serve --public-url people', 'audit --before next', 'key list --owner me']);
 
 interface Documented {
   /** `group put --cache`, `key limit <limits>` */
