@@ -1,10 +1,10 @@
 /** Texts of tray, dialogs and notifications. Those of the window are in `renderer/messages/`. */
 import type { TextsOf } from '../server/contract/coded.ts';
-import type { Budget } from '../server/contract/config.ts';
 import { controlProblemTexts } from '../server/contract/control-problem-texts.ts';
 import { controlProblemTextsZh } from '../server/contract/control-problem-texts-zh.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { FailureClass } from '../server/contract/ledger.ts';
+import type { Budget } from '../server/contract/limit-settings.ts';
 import { placeTexts, placeTextsZh } from '../server/contract/places.ts';
 import type { Policy } from '../server/contract/policy.ts';
 import type { ProviderBlock } from '../server/contract/provider-views.ts';

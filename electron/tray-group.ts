@@ -1,6 +1,6 @@
 /** Describes the default group for the tray menu. Pure. */
 import type { GroupView } from '../server/contract/access-views.ts';
-import type { Budget } from '../server/contract/config.ts';
+import type { Budget } from '../server/contract/limit-settings.ts';
 import type { ShellMessages } from './messages.ts';
 import type { ShellLanguage } from './shell-language.ts';
 

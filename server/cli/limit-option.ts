@@ -1,7 +1,7 @@
 /** Parses limits (`requests=60,usd=5/day`) and formats them. */
 
 import { InvalidArgumentError } from 'commander';
-import { type Budget, type Limits, limitsSchema } from '../contract/config.ts';
+import { type Budget, type Limits, limitsSchema } from '../contract/limit-settings.ts';
 import type { LimitMeter, Pace } from '../contract/limits.ts';
 import { money } from './money.ts';
 import { type Cell, localTime, moment, number } from './shown.ts';

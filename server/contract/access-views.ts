@@ -1,8 +1,9 @@
 /** Views of keys, groups, aliases and models, and of how a request is routed. They contain no secrets. */
 
 import type { KeyCassette } from './cassette.ts';
-import type { AliasConfig, GroupConfig, Limits } from './config.ts';
+import type { AliasConfig, GroupConfig } from './config.ts';
 import type { ErrorCode } from './errors.ts';
+import type { Limits } from './limit-settings.ts';
 import type { LimitMeter } from './limits.ts';
 import type { LossNote } from './loss-codes.ts';
 import type { Capability, ConversationWire, UpstreamWire } from './operations.ts';

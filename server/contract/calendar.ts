@@ -5,7 +5,7 @@
  * All spans follow each other without a gap: the day of a change of the clock has 23 or 25 hours (23.5 on Lord Howe Island),
  * and one that a country left out (30 December 2011 on Samoa) is no span at all.
  */
-import type { Budget } from './config.ts';
+import type { Budget } from './limit-settings.ts';
 import { dayMs, hourMs, minuteMs, quarterMs } from './units.ts';
 
 /** Unix milliseconds; `endMs` is exclusive. Infinite at an end that does not exist. */

@@ -17,10 +17,11 @@ import {
   secretValue,
   tooManyScopes,
 } from './command-fields.ts';
-import { aliasSchema, configSchema, groupSchema, idSchema, keySchema, limitsSchema } from './config.ts';
+import { aliasSchema, configSchema, groupSchema, idSchema, keySchema } from './config.ts';
 import type { ErrorBody } from './errors.ts';
 import { faultProfileNames, maxFaultMinutes, type TimedFaultsView } from './faults.ts';
-import { personId, tokenScopes } from './people.ts';
+import { limitsSchema } from './limit-settings.ts';
+import { personId, personLimitsSchema, tokenScopes } from './people.ts';
 import { longestNote } from './pins.ts';
 import type { PriceRenewalView } from './price-views.ts';
 import { type ProviderTrial, providerCommands } from './provider-commands.ts';
@@ -49,6 +50,13 @@ const peopleCommands = [
   z.strictObject({ type: z.literal('token.revoke'), id: tokenId }),
   /** Ends all sessions and API tokens of a person, at once and everywhere. Keys keep working. */
   z.strictObject({ type: z.literal('person.sign-out'), id: personId }),
+  /** Limits a person over all of their keys, in place of `people.personLimits`; null: as everybody. */
+  z.strictObject({
+    type: z.literal('person.limit'),
+    id: personId,
+    limits: personLimitsSchema.nullable(),
+    expectedRevision,
+  }),
   /** Ends all sessions and API tokens of a person, and revokes (or disables) all of their keys, everywhere. */
   z.strictObject({
     type: z.literal('person.revoke'),
@@ -343,6 +351,7 @@ export interface CommandResults {
   'token.revoke': Record<string, never>;
   /** `ended`: the number of sessions and tokens. */
   'person.sign-out': { ended: number };
+  'person.limit': Committed;
   /** `keys`: the ids of those that were revoked or disabled. */
   'person.revoke': Committed & { keys: readonly string[] };
   'session.stop': Record<string, never>;

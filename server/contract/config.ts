@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { cacheSchema } from './answer-cache.ts';
 import { greatestWeight } from './bounds.ts';
 import { cassetteSchema, keyCassetteSchema } from './cassette.ts';
+import { limitsSchema } from './limit-settings.ts';
 import { capabilities, passesThrough } from './operations.ts';
 import { personId } from './people.ts';
 import { policySchema, timeoutsSchema } from './policy.ts';
@@ -29,26 +30,6 @@ export const idSchema = z
 const secretReference = z
   .string()
   .regex(/^(env:.+|file:.+|keychain)$/s, 'use env:NAME, file:PATH or keychain; a secret itself never stands here');
-
-const budgetSchema = z.strictObject({
-  unit: z.enum(['usd', 'tokens']).describe('What is counted.'),
-  amount: z.number().positive().describe('How much of it a period may use.'),
-  per: z.enum(['day', 'week', 'month', 'total']).describe('Calendar periods in local time; weeks begin on Monday.'),
-  hard: z.boolean().default(true).describe('Refuse requests once the budget is spent; otherwise only report it.'),
-  notifyAt: z
-    .array(z.number().int().min(1).max(100))
-    .max(8)
-    .optional()
-    .describe('The percentages that are reported when they are reached. Absent: 80 and 100.'),
-});
-
-/** Limits of a key, or of all keys of a group together. An absent field means no limit. */
-export const limitsSchema = z.strictObject({
-  requestsPerMinute: z.number().int().positive().optional().describe('Requests in any minute.'),
-  tokensPerMinute: z.number().int().positive().optional().describe('Input and output tokens together.'),
-  concurrent: z.number().int().positive().optional().describe('Requests running at the same time.'),
-  budgets: z.array(budgetSchema).max(16).default([]).describe('Amounts that a calendar period may use.'),
-});
 
 export const credentialSchema = z.strictObject({
   id: idSchema.describe('Names it in commands, the window and the log.'),
@@ -313,8 +294,6 @@ export type CredentialConfig = z.infer<typeof credentialSchema>;
 export type AliasConfig = z.infer<typeof aliasSchema>;
 export type GroupConfig = z.infer<typeof groupSchema>;
 export type KeyConfig = z.infer<typeof keySchema>;
-export type Limits = z.infer<typeof limitsSchema>;
-export type Budget = z.infer<typeof budgetSchema>;
 export type ConversationApi = z.infer<typeof conversationApiSchema>;
 export type DialectId = z.infer<typeof dialectSchema>;
 

@@ -1,18 +1,20 @@
 /** Limits: their use and pace, and what of them needs attention. Pure. */
 
 import { localCalendar } from './calendar.ts';
-import type { Budget, Limits } from './config.ts';
+import type { Budget, Limits } from './limit-settings.ts';
 import type { UsageView } from './request-views.ts';
 import { dayMs } from './units.ts';
 
-export type LimitScope = 'key' | 'group';
+export type LimitScope = 'key' | 'group' | 'person';
+/** What the ledger sums by, and is shown all the time; a person is the sum of their keys. */
+export type CountedScope = Exclude<LimitScope, 'person'>;
 
-/** A key or group that has limits. */
+/** A key, a group, or a person with all of their keys, that has limits. */
 export interface Limited {
   scope: LimitScope;
   id: string;
-  /** The group itself, or the group of the key. */
-  groupId: string;
+  /** The group itself, or the group of the key; null for a person. */
+  groupId: string | null;
   name: string;
   limits: Limits;
   /** Unix milliseconds; earlier usage belongs to a removed key of the same id. */

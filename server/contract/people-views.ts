@@ -1,5 +1,7 @@
 /** Views of people who sign in, their API tokens, and the audit list. */
 import type { ConfigChange } from './change-views.ts';
+import type { Limits } from './limit-settings.ts';
+import type { LimitMeter } from './limits.ts';
 import type { Person, TokenScope } from './people.ts';
 
 /** A change that a person made. Contains no secrets. */
@@ -25,9 +27,17 @@ export interface AuditEntry {
 }
 
 export interface PersonView extends Person {
+  /** Over all of their keys together; null: none. */
+  limits: Limits | null;
+  /** Whether these are the person's own, in place of those of everybody. */
+  hasOwnLimits: boolean;
+  limitUse: LimitMeter[];
   /** Unix milliseconds. */
   signedInAt: number;
 }
+
+/** Without what the settings and the limiter know of them. */
+export type KnownPerson = Omit<PersonView, 'limits' | 'hasOwnLimits' | 'limitUse'>;
 
 export interface TokenView {
   id: string;

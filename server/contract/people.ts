@@ -3,12 +3,19 @@
  * provider, views.
  */
 import { z } from 'zod';
+import { limitsSchema } from './limit-settings.ts';
 import { isReference } from './observability.ts';
 
 /** `prs_` and 24 hexadecimal digits, derived from the identity provider's issuer and the person's subject there. */
 export const personId = z
   .string()
   .regex(/^prs_[0-9a-f]{24}$/, 'use the id of a person: prs_ and 24 hexadecimal digits');
+
+/** A person has no total: their keys come and go. */
+export const personLimitsSchema = limitsSchema.refine(
+  ({ budgets }) => budgets.every(({ per }) => per !== 'total'),
+  'a budget of a person is by day, week or month',
+);
 
 /** The same form as ids of groups in the configuration. */
 const groupId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'use the id of a group');
@@ -61,6 +68,21 @@ export const peopleSchema = z.strictObject({
     .enum(['finish', 'end'])
     .default('finish')
     .describe("Whether requests that run when a person's key is revoked or disabled go on to their end or are ended."),
+  personLimits: personLimitsSchema
+    .optional()
+    .describe(
+      'Of each person, over all of their keys together, in addition to those of the keys and groups. Absent: none.',
+    ),
+  personLimitsOf: z
+    .array(z.strictObject({ person: personId, limits: personLimitsSchema }))
+    .max(10_000)
+    .default([])
+    .describe('Limits of single people, in place of `personLimits`.'),
+  memberKeyLimits: limitsSchema
+    .optional()
+    .describe(
+      'What the keys that members make for themselves are limited to; their managers may change it. Absent: nothing.',
+    ),
   hostReferences: z
     .array(
       z

@@ -12,6 +12,7 @@ import { type Config, configSchema, groupSchema, idSchema } from './config.ts';
 import type { ConnectClientView, ConnectPreview } from './connect-views.ts';
 import { type Found, findGroupsShape, findKeysShape, maxReported } from './find.ts';
 import { usageDimensions } from './ledger.ts';
+import type { LimitMeter } from './limits.ts';
 import { operations } from './operations.ts';
 import type { PanelView } from './panel-view.ts';
 import { type Person, personId } from './people.ts';
@@ -330,7 +331,8 @@ export interface QueryResults {
   'adopt-preview': AdoptPreview;
   'team-preset-preview': TeamPresetPreview;
   /** `person`: null for the administrator of the machine. `signsIn`: whether sign-in is set up. */
-  'who-am-i': { person: Person | null; signsIn: boolean };
+  /** `limitUse`: of the person, over all of their keys. */
+  'who-am-i': { person: Person | null; signsIn: boolean; limitUse: LimitMeter[] };
   'join-preset': { preset: TeamPreset | null };
   people: PersonView[];
   tokens: TokenView[];

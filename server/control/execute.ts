@@ -27,7 +27,15 @@ import type { Change, ChangeContext, Changer } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
 import { removeCredential, setCredential } from './changes/change-credential.ts';
 import { putGroup, removeGroup } from './changes/change-group.ts';
-import { createKey, revokeKey, revokePerson, rotateKey, updateKey, withoutEndedSecrets } from './changes/change-key.ts';
+import {
+  createKey,
+  limitPerson,
+  revokeKey,
+  revokePerson,
+  rotateKey,
+  updateKey,
+  withoutEndedSecrets,
+} from './changes/change-key.ts';
 import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './changes/change-provider.ts';
 import { updateSettings } from './changes/change-settings.ts';
 import { applyDeclared, applyTeamPreset, checkJoinPreset } from './changes/change-team-preset.ts';
@@ -138,6 +146,7 @@ const changers: { [T in ChangeType]: LoadedChanger<T> } = {
   'key.update': updateKey,
   'key.rotate': rotateKey,
   'key.revoke': revokeKey,
+  'person.limit': limitPerson,
   'person.revoke': revokePerson,
   'group.put': putGroup,
   'group.remove': removeGroup,

@@ -59,7 +59,6 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
   const { log } = logging;
   const secrets = rememberStore(gatewayPorts);
   const { live, discovery, providers } = await openLiveConfig(ports, secrets.open);
-  const limits = await openLimits(gatewayPorts, { ...base, live });
   const team = createTeamPresets(teams.team ?? withoutTeam());
   const access = await openWindowAccess({ ...folders, ...teams, log });
   const createAdminUrl = () => (teams.people ? address.origin() : windowUrl(address.origin(), access.token));
@@ -69,6 +68,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     adminToken: access.token,
   });
   const people = side?.people ?? null;
+  const limits = await openLimits(gatewayPorts, { ...base, live, keyOwners: side?.keyOwners ?? null });
   const control = createControlPlane({
     ...{ config, live, ledger, providers, team },
     limits: { limiter: limits.limiter, sharedCounts: limits.view },

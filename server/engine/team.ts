@@ -55,6 +55,7 @@ export interface PeoplePorts {
 export interface PeopleSide {
   people: People;
   door: PeopleDoor;
+  keyOwners: Pick<PeopleStore, 'keepKeyOwners' | 'endKeyOwners' | 'keysOf'>;
   close(): Promise<void>;
 }
 

@@ -10,6 +10,7 @@ import type { UsageView } from '../contract/request-views.ts';
 import { type LocalReply, sendJson } from '../exchange/answer/local-reply.ts';
 import { type Door, Exchange, type ExchangePorts, type Place } from '../exchange/exchange.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-headers.ts';
+import { subjectsOf } from '../exchange/plan/enforce-limits.ts';
 import { ForeignObjects } from '../exchange/plan/foreign-objects.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import { configuredSecrets } from '../exchange/redact/redact-credential.ts';
@@ -218,7 +219,7 @@ async function sendKeyUsage(
   if (method !== 'GET' && method !== 'HEAD') {
     throw new GatewayError('method_not_allowed', `Not allowed to ${method} on /v1/usage. Allowed: GET.`);
   }
-  const subjects = [key.limited, group.limited].filter((limited) => limited !== null);
+  const subjects = subjectsOf({ key, group });
   await ports.limiter.refresh(subjects);
   const limits = subjects.flatMap((limited) => ports.limiter.meters(limited).map((meter) => limitOf(limited, meter)));
   const [today, month] = await Promise.all([

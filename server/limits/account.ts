@@ -1,8 +1,8 @@
-/** The usage of a key, or of all keys of a group: in the last minute, at present, and in budget periods. */
+/** The usage of a key, or of all keys of a group or person: in the last minute, at present, and in budget periods. */
 
 import type { Period } from '../contract/calendar.ts';
-import type { Budget } from '../contract/config.ts';
 import { inNanodollars } from '../contract/count.ts';
+import type { Budget } from '../contract/limit-settings.ts';
 import type { LimitScope } from '../contract/limits.ts';
 import { minuteMs } from '../contract/units.ts';
 import type { BudgetSum, BudgetSums } from '../store/sqlite/budget-sums.ts';
@@ -22,7 +22,7 @@ interface AccountPorts {
   /** Unix milliseconds; earlier usage belongs to a removed key of the same id. */
   sinceMs: number;
   clocks: Clocks;
-  history: UsageHistory;
+  history: UsageHistory<LimitScope>;
   /** By job: what jobs that outlive their requests may still cost. */
   jobReservations(): ReadonlyMap<string, Amounts> | undefined;
   sums: Pick<BudgetSums, 'find' | 'keep'>;

@@ -1,4 +1,4 @@
-import type { Budget } from '../contract/config.ts';
+import type { Budget } from '../contract/limit-settings.ts';
 import { type Limited, type LimitReached, noticePercents } from '../contract/limits.ts';
 import type { Amounts } from '../store/sqlite/usage-history.ts';
 import type { Account } from './account.ts';

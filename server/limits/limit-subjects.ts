@@ -1,6 +1,6 @@
 import type { LimitScope } from '../contract/limits.ts';
 
-/** A key or group. */
+/** A key, group or person. */
 export interface LimitSubject {
   scope: LimitScope;
   id: string;
@@ -8,10 +8,10 @@ export interface LimitSubject {
 
 /** A map by key or group. With 100,000 keys, a composed string as map key would cost each request microseconds. */
 export class LimitSubjectMap<Value> {
-  readonly #maps: Record<LimitScope, Map<string, Value>> = { key: new Map(), group: new Map() };
+  readonly #maps: Record<LimitScope, Map<string, Value>> = { key: new Map(), group: new Map(), person: new Map() };
 
   get isEmpty(): boolean {
-    return this.#maps.key.size + this.#maps.group.size === 0;
+    return this.#maps.key.size + this.#maps.group.size + this.#maps.person.size === 0;
   }
 
   get({ scope, id }: LimitSubject): Value | undefined {
@@ -27,11 +27,13 @@ export class LimitSubjectMap<Value> {
   }
 
   *subjects(): IterableIterator<LimitSubject> {
-    for (const scope of ['key', 'group'] as const) for (const id of this.#maps[scope].keys()) yield { scope, id };
+    for (const scope of ['key', 'group', 'person'] as const)
+      for (const id of this.#maps[scope].keys()) yield { scope, id };
   }
 
   *values(): IterableIterator<Value> {
     yield* this.#maps.key.values();
     yield* this.#maps.group.values();
+    yield* this.#maps.person.values();
   }
 }

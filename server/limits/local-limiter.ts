@@ -19,7 +19,9 @@ import { refusal, refuseIfSpent, unknownSpending } from './refusal.ts';
 export type LimiterSums = Pick<BudgetSums, 'find' | 'keep' | 'forget'>;
 
 export interface LocalLimiterPorts {
-  history: UsageHistory;
+  history: UsageHistory<LimitScope>;
+  /** The person who owns the key; null: nobody. */
+  ownerOf(keyId: string): string | null;
   sums: LimiterSums;
   clocks: Clocks;
   /** Called when a budget reaches a level; null if such notices are sent elsewhere. */
@@ -45,6 +47,8 @@ export class LocalLimiter implements Limiter {
   readonly #admitted = new Map<string, Admitted>();
   /** By account and job; an account need not exist yet. */
   readonly #jobReservations = new LimitSubjectMap<Map<string, Amounts>>();
+  /** By job. The key of a job may have no owner any more when it ends. */
+  readonly #payers = new Map<string, readonly LimitSubject[]>();
 
   constructor(ports: LocalLimiterPorts) {
     this.#ports = ports;
@@ -103,25 +107,42 @@ export class LocalLimiter implements Limiter {
       countedAccounts.add(account);
     }
     // The request may have begun before its key or group had limits.
-    for (const subject of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+    for (const subject of this.payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
       const account = this.#accounts.get(subject)?.account;
       if (account && !countedAccounts.has(account)) account.count(record.startedAt, settled.used);
     }
   }
 
-  hold(job: string, owner: JobOwner, most: Amounts): void {
-    for (const subject of payersOf(owner)) {
+  /** Returns who pays. */
+  hold(job: string, owner: JobOwner, most: Amounts): readonly LimitSubject[] {
+    const payers = this.#payers.get(job) ?? this.payersOf(owner);
+    this.#payers.set(job, payers);
+    for (const subject of payers) {
       const reservations = this.#jobReservations.get(subject) ?? new Map<string, Amounts>();
       this.#jobReservations.set(subject, reservations.set(job, most));
     }
+    return payers;
   }
 
-  release(job: string, owner: JobOwner): void {
-    for (const subject of payersOf(owner)) {
+  /** Returns who paid. */
+  release(job: string, owner: JobOwner): readonly LimitSubject[] {
+    const payers = this.#payers.get(job) ?? this.payersOf(owner);
+    this.#payers.delete(job);
+    for (const subject of payers) {
       const reservations = this.#jobReservations.get(subject);
       reservations?.delete(job);
       if (reservations?.size === 0) this.#jobReservations.delete(subject);
     }
+    return payers;
+  }
+
+  /** The key, its owner and the group. */
+  payersOf({ keyId, groupId }: JobOwner): LimitSubject[] {
+    const group: LimitSubject = { scope: 'group', id: groupId };
+    if (keyId === null) return [group];
+    const ownerId = this.#ports.ownerOf(keyId);
+    const key: LimitSubject = { scope: 'key', id: keyId };
+    return ownerId === null ? [key, group] : [key, { scope: 'person', id: ownerId }, group];
   }
 
   meters(limited: Limited): LimitMeter[] {
@@ -187,11 +208,6 @@ export class LocalLimiter implements Limiter {
     }
     return watched;
   }
-}
-
-export function payersOf({ keyId, groupId }: JobOwner): LimitSubject[] {
-  const group: LimitSubject = { scope: 'group', id: groupId };
-  return keyId === null ? [group] : [{ scope: 'key', id: keyId }, group];
 }
 
 /** An unknown cost counts as 0 and as an unpriced request. */

@@ -1,8 +1,8 @@
 /** Evaluates limits against an account: the usage of each, and which one blocks a request. */
 
 import type { Period } from '../contract/calendar.ts';
-import type { Budget, Limits } from '../contract/config.ts';
 import { inNanodollars } from '../contract/count.ts';
+import type { Budget, Limits } from '../contract/limit-settings.ts';
 import { type Limited, type LimitMeter, paceOf } from '../contract/limits.ts';
 import { minuteMs } from '../contract/units.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';

@@ -1,6 +1,6 @@
-import type { Budget } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { Limited, LimitMeter } from '../contract/limits.ts';
+import type { Budget } from '../contract/limit-settings.ts';
+import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
 import type { Clocks } from './account.ts';
 import { type Counted, type Exceeded, findSpent } from './meters.ts';
 import { formatDuration } from './rate-headers.ts';
@@ -11,7 +11,7 @@ export function refusal(
   { meter, waitMs }: Exceeded,
   { headers, nowMs }: { headers: Record<string, string>; nowMs: number },
 ): GatewayError {
-  const owner = `${limited.scope} "${limited.name}"`;
+  const owner = nameOf(limited);
   if (meter.budget && waitMs === null) {
     const opens = meter.resetsAt === null ? 'It does not reset by itself' : describeReset(meter.resetsAt, nowMs);
     const message = `The budget of ${owner} is spent: ${describeUsed(meter)} of ${describeBudget(meter.budget)}. ${opens}; ${describeChange(limited)}`;
@@ -40,10 +40,10 @@ export function refuseIfSpent(
 }
 
 /** While the amount spent is unknown, a hard budget blocks all requests. */
-export function unknownSpending({ scope, name }: Limited): GatewayError {
+export function unknownSpending(limited: Limited): GatewayError {
   return new GatewayError(
     'storage_unavailable',
-    `The amount that ${scope} "${name}" has spent of its hard budget cannot be read now, neither from the ledger nor from the budgets' file. Sluice retries every few seconds; its log says why.`,
+    `The amount that ${nameOf(limited)} has spent of its hard budget cannot be read now, neither from the ledger nor from the budgets' file. Sluice retries every few seconds; its log says why.`,
   );
 }
 
@@ -67,6 +67,17 @@ function describeReset(atMs: number, nowMs: number): string {
 }
 
 function describeChange({ scope, id }: Limited): string {
-  const verb = scope === 'key' ? `sluice key limit ${id}` : `sluice group put ${id} --limit`;
-  return `change it in Sluice under ${scope === 'key' ? 'Keys' : 'Groups'} or with "${verb} …".`;
+  const { place, verb } = places[scope];
+  return `change it in Sluice under ${place} or with "sluice ${verb(id)} …".`;
+}
+
+const places: Record<LimitScope, { place: string; verb(id: string): string }> = {
+  key: { place: 'Keys', verb: (id) => `key limit ${id}` },
+  group: { place: 'Groups', verb: (id) => `group put ${id} --limit` },
+  person: { place: 'People', verb: (id) => `people limit ${id}` },
+};
+
+/** As errors name it. The configuration does not know the names of people. */
+export function nameOf({ scope, name }: Pick<Limited, 'scope' | 'name'>): string {
+  return scope === 'person' ? 'the person who owns this key' : `${scope} "${name}"`;
 }

@@ -10,8 +10,8 @@
  */
 
 import { localCalendar, type Period } from '../contract/calendar.ts';
-import type { Budget } from '../contract/config.ts';
 import { inNanodollars } from '../contract/count.ts';
+import type { Budget } from '../contract/limit-settings.ts';
 import type { MaybePromise } from '../ground/promises.ts';
 import type { BudgetSum } from '../store/sqlite/budget-sums.ts';
 import type { Spent } from '../store/sqlite/usage-history.ts';

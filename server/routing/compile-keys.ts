@@ -7,7 +7,7 @@ import { trimSecret } from '../apis/core/requests/client-credentials.ts';
 import type { GroupConfig, KeyConfig } from '../contract/config.ts';
 import { spliceBetween } from '../contract/list-splice.ts';
 import { keySecretName } from '../secrets/secret-store.ts';
-import { compileLimits } from './compile-limits.ts';
+import { compileLimits, type PersonLimits } from './compile-limits.ts';
 import { matchesAny } from './pattern.ts';
 import type { CompiledKey, Snapshot } from './snapshot.ts';
 
@@ -16,6 +16,7 @@ interface KeyInput {
   groups: readonly GroupConfig[];
   /** Secret values by name. */
   secrets: ReadonlyMap<string, string>;
+  personLimits: PersonLimits;
 }
 
 type KeyTable = Pick<Snapshot, 'keys' | 'notices'>;
@@ -35,7 +36,7 @@ export function compileKeys(input: KeyInput, previousTable?: KeyTable): KeyTable
 }
 
 /** If several keys have the same secret, the first one counts. */
-function wholeTable({ configured, groups, secrets }: KeyInput): KeyTable {
+function wholeTable({ configured, groups, ...given }: KeyInput): KeyTable {
   const keys = new Map<string, CompiledKey>();
   const previous: CompiledKey[] = [];
   const notices: string[] = [];
@@ -43,7 +44,7 @@ function wholeTable({ configured, groups, secrets }: KeyInput): KeyTable {
   const enabled = countEnabled(configured);
   for (const key of configured) {
     const cassette = cassetteOf(key, cassettes.get(key.group));
-    const compiled = compileKey(key, secrets, cassette, (enabled.get(key.group) ?? 0) > 1);
+    const compiled = compileKey(key, given, { cassette, sharesGroup: (enabled.get(key.group) ?? 0) > 1 });
     if (!compiled) continue;
     const first = keys.get(compiled.digestName);
     if (first) {
@@ -62,9 +63,9 @@ function wholeTable({ configured, groups, secrets }: KeyInput): KeyTable {
 }
 
 /** The previous table with the changes of a few plain keys; null if all keys have to be compiled. */
-function changedTable({ configured, groups, secrets }: KeyInput, previousTable: KeyTable): KeyTable | null {
+function changedTable({ configured, groups, ...given }: KeyInput, previousTable: KeyTable): KeyTable | null {
   const previousInput = inputs.get(previousTable.keys);
-  if (previousInput?.groups !== groups) return null;
+  if (previousInput?.groups !== groups || previousInput.personLimits !== given.personLimits) return null;
   const splice = spliceBetween(previousInput.configured, configured);
   if (!splice) return { keys: previousTable.keys, notices: previousTable.notices };
   if (previousTable.notices.length > 0 || splice.removed + splice.entries.length > fewChanges) return null;
@@ -78,7 +79,7 @@ function changedTable({ configured, groups, secrets }: KeyInput, previousTable: 
   const enabled = countEnabled(members);
   for (const key of members) {
     const cassette = cassetteOf(key, cassettes.get(key.group));
-    const compiled = compileKey(key, secrets, cassette, (enabled.get(key.group) ?? 0) > 1);
+    const compiled = compileKey(key, given, { cassette, sharesGroup: (enabled.get(key.group) ?? 0) > 1 });
     if (!compiled || (keys.get(compiled.digestName)?.id ?? key.id) !== key.id) return null;
     keys.set(compiled.digestName, compiled.key);
   }
@@ -106,12 +107,18 @@ const compiledBefore = new WeakMap<KeyConfig, NamedKey>();
 
 function compileKey(
   key: KeyConfig,
-  secrets: ReadonlyMap<string, string>,
-  cassette: CompiledKey['cassette'],
-  sharesGroup: boolean,
+  { secrets, personLimits }: Pick<KeyInput, 'secrets' | 'personLimits'>,
+  { cassette, sharesGroup }: Pick<CompiledKey, 'cassette' | 'sharesGroup'>,
 ): NamedKey | null {
+  const person = key.owner === undefined ? null : personLimits.of(key.owner);
   const cached = compiledBefore.get(key);
-  if (cached && cached.key.cassette === cassette && cached.key.sharesGroup === sharesGroup) return cached;
+  if (
+    cached &&
+    cached.key.cassette === cassette &&
+    cached.key.sharesGroup === sharesGroup &&
+    cached.key.person === person
+  )
+    return cached;
   const digest = digestOf(key, secrets);
   if (!digest) return null;
   const compiled: CompiledKey = {
@@ -124,6 +131,7 @@ function compileKey(
     cassette,
     sharesGroup,
     limited: compileLimits('key', key),
+    person,
     enabled: key.enabled,
     expiresAtMs: key.expiresAt ? Date.parse(key.expiresAt) : null,
     allowsModel: key.models ? matchesAny(key.models) : null,

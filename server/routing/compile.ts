@@ -14,6 +14,7 @@ import {
   type RoutingParts,
 } from './compile-group.ts';
 import { compileKeys } from './compile-keys.ts';
+import { compilePersonLimits } from './compile-limits.ts';
 import type { CompiledGroup, CompiledProvider, Snapshot } from './snapshot.ts';
 import { compileSourceRules } from './source-rules.ts';
 
@@ -43,7 +44,15 @@ export function compileSnapshot(input: CompileInput): Snapshot {
   return {
     settings: config.settings,
     source: compileSourceRules(config.settings, input.publicOrigin ?? null),
-    ...compileKeys({ configured: config.keys, groups: config.groups, secrets: input.secrets }, input.before),
+    ...compileKeys(
+      {
+        configured: config.keys,
+        groups: config.groups,
+        secrets: input.secrets,
+        personLimits: compilePersonLimits(config.settings.people),
+      },
+      input.before,
+    ),
     providers,
     hasOneGroup: groups.size === 1,
     ...groupsOnUse(groups, { aliases: aliasesByName(config.aliases), providers }),

@@ -216,6 +216,7 @@ export function anyKeyOf(group: CompiledGroup): CompiledKey {
     enabled: true,
     expiresAtMs: null,
     limited: null,
+    person: null,
     allowsModel: null,
     aliases: null,
     replacedAtMs: null,

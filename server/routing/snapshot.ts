@@ -97,6 +97,8 @@ export interface CompiledKey {
   id: string;
   /** Null: no limits of its own. */
   limited: Limited | null;
+  /** The limits of its owner over all of their keys; null: none. */
+  person: Limited | null;
   /** SHA-256 of its secret. */
   digest: Buffer;
   name: string;

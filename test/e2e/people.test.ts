@@ -164,6 +164,23 @@ test('an administrator sees who has signed in, and signs a person out everywhere
   expect((await team.call('/query', { cookie }, { type: 'keys' })).status).toBe(401);
 });
 
+test('an administrator limits a person over all of their keys, who sees it in their account', async () => {
+  await team.signIn('mo');
+  const page = await openAs('ada', '/people');
+  await page.getByRole('button', { name: 'Limits of mo of Acme…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Limits of their own').check();
+  await dialog.getByRole('button', { name: 'Add a budget' }).click();
+  expect(await dialog.getByRole('option', { name: /total/ }).count()).toBe(0);
+  await dialog.getByLabel(/^Amount of budget 1/).fill('5');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The limits of mo of Acme are saved.').waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'mo of Acme' }).getByText(/\$5/).first().waitFor();
+  const own = await openAs('mo', '/account');
+  await own.getByText('Your limits, over all of your keys').waitFor();
+});
+
 test('an administrator revokes all access of a person, which takes their keys', async () => {
   await give('mo', { type: 'key.create', group: 'ours', own: true });
   const page = await openAs('ada', '/people');

@@ -10,8 +10,8 @@ import {
   trayMenu,
   trayTitle,
 } from '../../electron/tray-menu.ts';
-import { limitsSchema } from '../../server/contract/config.ts';
 import type { UpdateView } from '../../server/contract/ipc.ts';
+import { limitsSchema } from '../../server/contract/limit-settings.ts';
 import { policySchema } from '../../server/contract/policy.ts';
 import { wellProvider } from '../support/health.ts';
 

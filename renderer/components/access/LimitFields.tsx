@@ -2,7 +2,7 @@ import { Button, NativeSelect, NumberInput, SimpleGrid, TagsInput } from '@manti
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
 import { useSearch } from 'wouter';
-import type { Budget, Limits } from '../../../server/contract/config.ts';
+import type { Budget, Limits } from '../../../server/contract/limit-settings.ts';
 import { noticePercents } from '../../../server/contract/limits.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { IconAction } from '../buttons/IconAction.tsx';
@@ -11,6 +11,8 @@ import { budgetPeriods, budgetUnits, newBudget, type RateName, rateNames } from 
 
 interface LimitFieldsProps {
   limits: Limits | undefined;
+  /** The periods of budgets; absent: all. */
+  periods?: readonly Budget['per'][];
   onChange(limits: Limits): void;
 }
 
@@ -18,8 +20,8 @@ const none: Limits = { budgets: [] };
 const mostBudgets = 16;
 const mostPercents = 8;
 
-/** Limits of a key or group. */
-export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
+/** Limits of a key, group or person. */
+export function LimitFields({ limits = none, periods = budgetPeriods, onChange }: LimitFieldsProps) {
   const { limits: names } = useMessages();
   const { budgets } = limits;
   // Budgets have no names, only positions.
@@ -39,6 +41,7 @@ export function LimitFields({ limits = none, onChange }: LimitFieldsProps) {
           key={number}
           number={number}
           budget={budget}
+          periods={periods}
           isAsked={number === askedPosition}
           onChange={(changed) => setBudgets(budgets.with(number - 1, changed))}
           onRemove={() => setBudgets(budgets.toSpliced(number - 1, 1))}
@@ -91,11 +94,12 @@ interface BudgetRowProps {
   budget: Budget;
   /** The address asks for this budget, so its amount has the focus. */
   isAsked: boolean;
+  periods: readonly Budget['per'][];
   onChange(budget: Budget): void;
   onRemove(): void;
 }
 
-function BudgetRow({ number, budget, isAsked, onChange, onRemove }: BudgetRowProps) {
+function BudgetRow({ number, budget, isAsked, periods, onChange, onRemove }: BudgetRowProps) {
   const { limits: names } = useMessages();
   const amount = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -129,7 +133,7 @@ function BudgetRow({ number, budget, isAsked, onChange, onRemove }: BudgetRowPro
       <Choice
         label={names.per(number)}
         value={budget.per}
-        values={budgetPeriods}
+        values={periods}
         texts={names.periods}
         onChange={(per) => onChange({ ...budget, per })}
       />

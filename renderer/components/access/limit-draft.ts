@@ -1,5 +1,5 @@
 /** Limits as typed: an amount that has not been entered is 0 and means no limit. */
-import type { Budget, Limits } from '../../../server/contract/config.ts';
+import type { Budget, Limits } from '../../../server/contract/limit-settings.ts';
 
 export type RateName = 'requestsPerMinute' | 'tokensPerMinute' | 'concurrent';
 

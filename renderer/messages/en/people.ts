@@ -53,6 +53,12 @@ export const people = {
   signOutConfirm: 'Sign out',
   signedOut: (name: string, count: number) =>
     `${name} is signed out: ${count} ${count === 1 ? 'session or API token' : 'sessions and API tokens'} ended.`,
+  limit: (name: string) => `Limits of ${name}…`,
+  limitTitle: (name: string) => `Limits of ${name}`,
+  ownLimits: 'Limits of their own',
+  ownLimitsHint: 'Otherwise the limits of everybody apply, if the settings have some.',
+  limitHint: 'For all of their keys together, in addition to the limits of keys and groups.',
+  limited: (name: string) => `The limits of ${name} are saved.`,
   revoke: (name: string) => `Revoke all access of ${name}…`,
   revokeTitle: 'Revoke all access',
   revokeText: (name: string) =>
@@ -101,6 +107,7 @@ export const peopleActions: AuditActions<'sign-in' | 'token' | 'person' | 'team'
   'token.create': (target) => `created API token ${target}`,
   'token.revoke': (target) => `revoked API token ${target}`,
   'person.sign-out': (target) => `signed out ${target} everywhere`,
+  'person.limit': (target) => `changed the limits of ${target}`,
   'person.revoke': (target) => `revoked all access of ${target}`,
   'team.join': () => 'began to join a team gateway',
   'team.finish-join': () => 'joined a team gateway',
@@ -144,6 +151,7 @@ export const audit = {
 export const ownUsage = {
   title: 'Your usage',
   hint: 'With keys of your own, for as long as the request log reaches back.',
+  limits: 'Your limits, over all of your keys',
   whose: 'Whose usage',
   own: 'Yours',
   managed: 'Your groups',

@@ -50,6 +50,12 @@ export const people: typeof english.people = {
   signOutText: (name) => `${name} 的所有会话和 API token 会立即失效。密钥仍然可用。`,
   signOutConfirm: '退出登录',
   signedOut: (name, count) => `${name} 已退出登录：结束了 ${count} 个会话和 API token。`,
+  limit: (name) => `${name} 的限额…`,
+  limitTitle: (name) => `${name} 的限额`,
+  ownLimits: '单独设置限额',
+  ownLimitsHint: '否则适用设置中为所有人规定的限额（如有）。',
+  limitHint: '对其所有密钥合计；密钥和分组的限额同样适用。',
+  limited: (name) => `已保存 ${name} 的限额。`,
   revoke: (name) => `吊销 ${name} 的所有访问权限…`,
   revokeTitle: '吊销所有访问权限',
   revokeText: (name) =>
@@ -96,6 +102,7 @@ const peopleActions: typeof english.peopleActions = {
   'token.create': (target) => `创建了 API token ${target}`,
   'token.revoke': (target) => `吊销了 API token ${target}`,
   'person.sign-out': (target) => `让 ${target} 在所有地方退出登录`,
+  'person.limit': (target) => `更改了 ${target} 的限额`,
   'person.revoke': (target) => `吊销了 ${target} 的所有访问权限`,
   'team.join': () => '开始加入团队网关',
   'team.finish-join': () => '加入了团队网关',
@@ -138,6 +145,7 @@ export const audit: typeof english.audit = {
 export const ownUsage: typeof english.ownUsage = {
   title: '你的用量',
   hint: '使用你自己的密钥的请求，以请求记录保留的时间为限。',
+  limits: '你的限额（所有密钥合计）',
   whose: '谁的用量',
   own: '你的',
   managed: '你的分组',

@@ -1,5 +1,6 @@
 import { Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useCallback, useState } from 'react';
+import { LimitMeters } from '../../components/access/LimitMeters.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import section from '../../components/layout/Section.module.css';
@@ -13,6 +14,7 @@ import type { RangeName } from '../../components/usage/usage-range.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { useLiveQuery } from '../../state/control/use-live-query.ts';
+import { useQuery } from '../../state/control/use-query.ts';
 import { usePerson } from '../../state/rights/use-rights.ts';
 import { answersOf, loadOwnUsage, type UsageScope } from './own-usage.ts';
 
@@ -23,6 +25,8 @@ const ranges: readonly RangeName[] = ['day', 'week', 'month', 'quarter'];
 export function OwnUsageSection() {
   const { ownUsage: names, overview } = useMessages();
   const { query } = useControlStore();
+  const { answer: self } = useQuery<'who-am-i'>({ type: 'who-am-i' });
+  const limitUse = self?.limitUse ?? [];
   const isManager = (usePerson()?.manages.length ?? 0) > 0;
   const [range, setRange] = useState<RangeName>('month');
   const [scope, setScope] = useState<UsageScope>('own');
@@ -62,6 +66,12 @@ export function OwnUsageSection() {
       {problem && (
         <div className={chart.problem}>
           <CommandProblem problem={problem} />
+        </div>
+      )}
+      {limitUse.length > 0 && (
+        <div className={section.text}>
+          {names.limits}
+          <LimitMeters meters={limitUse} />
         </div>
       )}
       <MetricTiles

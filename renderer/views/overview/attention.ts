@@ -3,11 +3,11 @@
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import {
+  type CountedScope,
   expiryConcern,
   isNearlySpent,
   isUnpriced,
   type LimitMeter,
-  type LimitScope,
 } from '../../../server/contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
@@ -171,7 +171,7 @@ function concernsOfKey(view: KeyView, nowMs: number): Concern[] {
 const hrefOfKey = ({ id }: Pick<KeyView, 'id'>) => `/keys?key=${encodeURIComponent(id)}`;
 
 function concernsOfBudgets(
-  scope: LimitScope,
+  scope: CountedScope,
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
   href: string,
 ): Concern[] {
@@ -182,7 +182,7 @@ function concernsOfBudgets(
 }
 
 function concernsOfPrices(
-  scope: LimitScope,
+  scope: CountedScope,
   { id, name, limitUse }: Pick<KeyView | GroupView, 'id' | 'name' | 'limitUse'>,
 ): Concern[] {
   const owner = { isBad: false, href: '/settings?section=prices', id, name: name ?? id };

@@ -1,7 +1,8 @@
 import { Button, TextInput } from '@mantine/core';
-import { IconLogout, IconSearch, IconUserOff } from '@tabler/icons-react';
+import { IconGauge, IconLogout, IconSearch, IconUserOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
+import { LimitMeters } from '../../components/access/LimitMeters.tsx';
 import { IconAction } from '../../components/buttons/IconAction.tsx';
 import { CommandDialog } from '../../components/dialogs/CommandDialog.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
@@ -12,10 +13,12 @@ import { Section } from '../../components/layout/Section.tsx';
 import list from '../../components/lists/List.module.css';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { describeRole } from '../../state/rights/describe-role.ts';
 import { usePerson } from '../../state/rights/use-rights.ts';
 import classes from './People.module.css';
+import { PersonLimitsDialog } from './PersonLimitsDialog.tsx';
 
 /** More people are shown only on request. */
 const shownAtFirst = 50;
@@ -26,10 +29,12 @@ const leastToSearch = 8;
 export function PeopleSection() {
   const { messages, formats } = useLocalization();
   const { people: names } = messages;
-  const { answer: people, problem } = useQuery<'people'>({ type: 'people' });
+  const revision = useControlState(({ views }) => views?.status.revision ?? null);
+  const { answer: people, problem } = useQuery<'people'>({ type: 'people' }, revision);
   const [search, setSearch] = useState('');
   const [isAll, setAll] = useState(false);
   const [leaving, setLeaving] = useState<LeaveDialogsProps['leaving']>(null);
+  const [limited, setLimited] = useState<PersonView | null>(null);
   const [notice, setNotice] = useState('');
   const found = people?.filter((person) => matches(person, search)) ?? [];
   const shown = isAll ? found : found.slice(0, shownAtFirst);
@@ -59,6 +64,10 @@ export function PeopleSection() {
           <PersonRow
             key={person.id}
             person={person}
+            onLimit={() => {
+              setNotice('');
+              setLimited(person);
+            }}
             onLeave={(how) => {
               setNotice('');
               setLeaving({ person, how });
@@ -76,6 +85,7 @@ export function PeopleSection() {
       <p className={notice ? section.text : classes.silent} role="status">
         {notice}
       </p>
+      <PersonLimitsDialog person={limited} onClose={() => setLimited(null)} onDone={setNotice} />
       <LeaveDialogs leaving={leaving} onClose={() => setLeaving(null)} onDone={setNotice} />
     </Section>
   );
@@ -121,10 +131,11 @@ function LeaveDialogs({ leaving, onClose, onDone }: LeaveDialogsProps) {
 
 interface PersonRowProps {
   person: PersonView;
+  onLimit(): void;
   onLeave(how: 'sign-out' | 'revoke'): void;
 }
 
-function PersonRow({ person, onLeave }: PersonRowProps) {
+function PersonRow({ person, onLimit, onLeave }: PersonRowProps) {
   const { people: names, account } = useMessages();
   const isSelf = usePerson()?.id === person.id;
   const { name, email, signedInAt } = person;
@@ -141,8 +152,10 @@ function PersonRow({ person, onLeave }: PersonRowProps) {
           {' · '}
           <RelativeTime moment={signedInAt} phrase={names.signedIn} />
         </div>
+        <LimitMeters meters={person.limitUse} />
       </div>
       <div className={list.actions}>
+        <IconAction label={names.limit(name)} icon={<IconGauge size={16} />} onClick={onLimit} />
         <IconAction label={names.signOut(name)} icon={<IconLogout size={16} />} onClick={() => onLeave('sign-out')} />
         <IconAction label={names.revoke(name)} icon={<IconUserOff size={16} />} onClick={() => onLeave('revoke')} />
       </div>

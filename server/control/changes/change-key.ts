@@ -1,6 +1,7 @@
 import type { CommandMap, CommandResults } from '../../contract/commands.ts';
 import { type Config, type KeyConfig, keySchema } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
+import { type Limits, limitsSchema, mostBudgets } from '../../contract/limit-settings.ts';
 import type { Person } from '../../contract/people.ts';
 import { hourMs } from '../../contract/units.ts';
 import { keySecretName } from '../../secrets/secret-store.ts';
@@ -9,9 +10,10 @@ import { hashKeySecret } from '../entries/reveal-key.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
 
 export const createKey: Changer<'key.create'> = (config, command, context) => {
-  const { name, group, enabled, expiresAt, models, limits, capture, faults, cassette, keepSecret } = command;
+  const { name, group, enabled, expiresAt, models, capture, faults, cassette, keepSecret } = command;
   requireGroup(config, group);
   const owner = ownerOf(command, context.by);
+  const limits = limitsOf(config, command, context.by);
   const key: KeyConfig = {
     id: idOf(config, command, context),
     ...(name && { name }),
@@ -47,6 +49,26 @@ function ownerOf({ own, group }: CommandMap['key.create'], by: Person | null): s
   return (own ?? !mayHaveOthers) ? by.id : undefined;
 }
 
+/** A member can limit their own key further than the settings do, but not less. */
+function limitsOf(
+  { settings }: Config,
+  { group, limits }: CommandMap['key.create'],
+  by: Person | null,
+): Limits | undefined {
+  const most = settings.people?.memberKeyLimits;
+  if (!by || by.isAdmin || by.manages.includes(group) || !most) return limits;
+  const least = (name: 'requestsPerMinute' | 'tokensPerMinute' | 'concurrent') => {
+    const rates = [most[name], limits?.[name]].filter((rate) => rate !== undefined);
+    return rates.length === 0 ? undefined : Math.min(...rates);
+  };
+  return limitsSchema.parse({
+    requestsPerMinute: least('requestsPerMinute'),
+    tokensPerMinute: least('tokensPerMinute'),
+    concurrent: least('concurrent'),
+    budgets: [...most.budgets, ...(limits?.budgets ?? [])].slice(0, mostBudgets),
+  });
+}
+
 export const updateKey: Changer<'key.update'> = (config, { id, changes }) => {
   const key = findById(config.keys, id, 'key');
   if (changes.group !== undefined) requireGroup(config, changes.group);
@@ -69,6 +91,18 @@ export const revokeKey: Changer<'key.revoke'> = (config, { id }) => {
   return {
     config: { ...config, keys: withoutId(config.keys, id) },
     ...(key.secret === 'keychain' && { deleteAfter: [keySecretName(id)] }),
+    result: ({ revision }) => ({ revision }),
+  };
+};
+
+/** `limits`: null for those of everybody. */
+export const limitPerson: Changer<'person.limit'> = (config, { id, limits }) => {
+  const { settings } = config;
+  if (!settings.people) throw controlError('not_found', { code: 'no-sign-in' });
+  const others = settings.people.personLimitsOf.filter(({ person }) => person !== id);
+  const personLimitsOf = limits ? [...others, { person: id, limits }] : others;
+  return {
+    config: { ...config, settings: { ...settings, people: { ...settings.people, personLimitsOf } } },
     result: ({ revision }) => ({ revision }),
   };
 };

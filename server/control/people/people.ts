@@ -9,6 +9,7 @@ import { controlError } from '../../contract/control-error.ts';
 import type { ConfigViews, EventMessage } from '../../contract/events.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
 import type { Person, Within } from '../../contract/people.ts';
+import type { KnownPerson } from '../../contract/people-views.ts';
 import type { QueryMap, QueryResults, QueryType } from '../../contract/queries.ts';
 import type { Caller } from './caller.ts';
 
@@ -34,7 +35,7 @@ export interface People {
   createToken(command: CommandMap['token.create'], by: Caller | undefined): Promise<CommandResults['token.create']>;
   revokeToken(command: CommandMap['token.revoke'], by: Caller | undefined): Promise<CommandResults['token.revoke']>;
   signOut(personId: string): Promise<CommandResults['person.sign-out']>;
-  list(): Promise<QueryResults['people']>;
+  list(): Promise<KnownPerson[]>;
   tokens(by: Caller | undefined): Promise<QueryResults['tokens']>;
   audit(query: QueryMap['audit']): Promise<QueryResults['audit']>;
   /** Resolves with the number of ended sessions of browsers. */

@@ -5,8 +5,10 @@ import type { CacheView } from '../../contract/answer-cache.ts';
 import type { AdoptPreview } from '../../contract/change-views.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
+import type { LimitMeter } from '../../contract/limits.ts';
 import { capabilities } from '../../contract/operations.ts';
-import type { Within } from '../../contract/people.ts';
+import type { Person, Within } from '../../contract/people.ts';
+import type { PersonView } from '../../contract/people-views.ts';
 import type { Policy } from '../../contract/policy.ts';
 import type { EnvironmentCredential } from '../../contract/preset.ts';
 import {
@@ -21,6 +23,7 @@ import {
 import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { aliasesByName, compileGroup } from '../../routing/compile-group.ts';
+import { compilePersonLimits } from '../../routing/compile-limits.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
@@ -143,9 +146,9 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     'adopt-preview': ({ text }) => previewAdopt(ports, text),
     'team-preset-preview': ({ preset, as }) => previewTeamPreset(ports, preset, as),
     network: () => ports.machine.network(ports.live.snapshot),
-    'who-am-i': (_query, { by }) => ({ person: by?.person ?? null, signsIn: ports.people !== null }),
+    'who-am-i': (_query, { by }) => viewCaller(ports, by?.person ?? null),
     'join-preset': () => ({ preset: checkJoinPreset(ports.live.used.config.settings) }),
-    people: () => whereSignedIn(ports.people).list(),
+    people: () => viewPeople(ports),
     tokens: (_query, { by }) => whereSignedIn(ports.people).tokens(by),
     audit: (query) => whereSignedIn(ports.people).audit(query),
     host: () => viewHost(ports),
@@ -306,4 +309,29 @@ function findEnvironmentCredentials({ env, live, providers }: EnvironmentCredent
 /** A key of Sluice itself, which users often have in `OPENAI_API_KEY`, is not a provider's credential. */
 function isCredential(value: string | undefined): boolean {
   return value !== undefined && value.trim() !== '' && !value.startsWith(keyPrefix);
+}
+
+/** Of a person, over all of their keys. */
+function limitUseOf({ live, views }: Pick<QueryPorts, 'live' | 'views'>, personId: string): LimitMeter[] {
+  const limited = compilePersonLimits(live.snapshot.settings.people).of(personId);
+  return limited ? views.meters(limited) : [];
+}
+
+const viewCaller = (ports: QueryPorts, person: Person | null): QueryResults['who-am-i'] => ({
+  person,
+  signsIn: ports.people !== null,
+  limitUse: person ? limitUseOf(ports, person.id) : [],
+});
+
+async function viewPeople(ports: QueryPorts): Promise<PersonView[]> {
+  const people = await whereSignedIn(ports.people).list();
+  const { people: settings } = ports.live.snapshot.settings;
+  const limits = compilePersonLimits(settings);
+  const hasOwn = new Set(settings?.personLimitsOf.map(({ person }) => person));
+  return people.map((person) => ({
+    ...person,
+    limits: limits.of(person.id)?.limits ?? null,
+    hasOwnLimits: hasOwn.has(person.id),
+    limitUse: limitUseOf(ports, person.id),
+  }));
 }

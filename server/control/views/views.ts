@@ -4,10 +4,10 @@ import type { Config, GroupConfig, KeyConfig, ProviderConfig } from '../../contr
 import type { ConfigViews } from '../../contract/events.ts';
 import { type Found, fitting, maxReported, type Wanted } from '../../contract/find.ts';
 import {
+  type CountedScope,
   expiryConcern,
   type Limited,
   type LimitMeter,
-  type LimitScope,
   needsAttention,
 } from '../../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../contract/provider-views.ts';
@@ -59,7 +59,8 @@ export interface Views {
   reportedGroups(ids?: ReadonlySet<string>): Pick<ConfigViews, 'groups' | 'groupCount'>;
   aliases(): AliasView[];
   /** Keys and groups with limits. */
-  limited(): Limited[];
+  /** Keys and groups with limits. */
+  limited(): (Limited & { scope: CountedScope })[];
   meters(limited: Limited): LimitMeter[];
 }
 
@@ -213,11 +214,14 @@ export function keyCounts(keys: readonly KeyConfig[]): Map<string, number> {
   return counts;
 }
 
-function limitedOf(scope: LimitScope, configs: readonly (KeyConfig | GroupConfig)[]): Limited[] {
+function limitedOf<Scope extends CountedScope>(
+  scope: Scope,
+  configs: readonly (KeyConfig | GroupConfig)[],
+): (Limited & { scope: Scope })[] {
   return configs.flatMap((config) => compileLimits(scope, config) ?? []);
 }
 
-function metersOf(scope: LimitScope, config: KeyConfig | GroupConfig, state: EngineState): LimitMeter[] {
+function metersOf(scope: CountedScope, config: KeyConfig | GroupConfig, state: EngineState): LimitMeter[] {
   const limited = compileLimits(scope, config);
   return limited ? state.meters(limited) : [];
 }

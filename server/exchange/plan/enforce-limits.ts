@@ -85,13 +85,13 @@ export function hasHardDollarBudget({ key, group }: Pick<LimitedCall, 'key' | 'g
   return subjectsOf({ key, group }).some((subject) => hasHardBudget(subject, 'usd'));
 }
 
-/** The key or group with a hard budget; null if there is none. */
+/** The key, owner or group with a hard budget; null if there is none. */
 export function hardBudgetOf(call: Pick<LimitedCall, 'key' | 'group'>): Limited | null {
   return subjectsOf(call).find((subject) => hasHardBudget(subject)) ?? null;
 }
 
 export function subjectsOf({ key, group }: Pick<LimitedCall, 'key' | 'group'>): Limited[] {
-  return [key.limited, group.limited].filter((limited) => limited !== null);
+  return [key.limited, key.person, group.limited].filter((limited) => limited !== null);
 }
 
 export function hasHardBudget({ limits }: Limited, unit?: 'usd'): boolean {

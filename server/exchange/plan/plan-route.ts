@@ -1,13 +1,22 @@
 /** Plans a request by its route: one that Sluice serves itself, or one that is passed through. */
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
+import { nameOf } from '../../limits/refusal.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { Member, Snapshot } from '../../routing/snapshot.ts';
 import type { KnownJobs } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import { containsSecret } from '../redact/find-secrets.ts';
 import type { RequestBody, RequestFields } from '../request/request-body.ts';
-import { costOf, hasHardDollarBudget, isPaid, type LimitedCall, worstUsageAt } from './enforce-limits.ts';
+import {
+  costOf,
+  hasHardBudget,
+  hasHardDollarBudget,
+  isPaid,
+  type LimitedCall,
+  subjectsOf,
+  worstUsageAt,
+} from './enforce-limits.ts';
 import { continuedThread, owningIds, referencedConversation } from './named-objects.ts';
 import { type CallPlan, planCall } from './plan.ts';
 import { planPassthrough } from './plan-passthrough.ts';
@@ -105,9 +114,8 @@ function localHint(providerId: string | undefined): string {
 function unknownPrice({ key, group, plan }: Omit<LimitedCall, 'requestId'>): GatewayError {
   const [target] = plan.targets;
   const name = target?.model ?? plan.model;
-  const owner = key.limited?.limits.budgets.some(({ unit, hard }) => hard && unit === 'usd')
-    ? `key "${key.name}"`
-    : `group "${group.limited?.name ?? group.id}"`;
+  const limited = subjectsOf({ key, group }).find((subject) => hasHardBudget(subject, 'usd'));
+  const owner = limited ? nameOf(limited) : `group "${group.id}"`;
   const subject =
     name === null
       ? 'a request that names no model'

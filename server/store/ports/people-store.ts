@@ -40,6 +40,15 @@ export interface FoundAccess {
 /** What to revoke: one session or token, all of a person's, or all browser sessions of everybody. */
 export type Revocation = { id: string } | { personId: string } | { browsers: 'all' };
 
+/** A key and the time in which a person owned it. */
+export interface OwnedKey {
+  keyId: string;
+  /** Unix milliseconds. */
+  sinceMs: number;
+  /** Null while they own it. */
+  untilMs: number | null;
+}
+
 export interface AuditQuery {
   /** Null to start at the latest entry. */
   before: number | null;
@@ -72,10 +81,16 @@ export interface PeopleStore {
   listTokens(personId: string | null): MaybePromise<Access[]>;
   /** Resolves with the number of ended sessions and tokens. */
   end(ended: Revocation): MaybePromise<number>;
+  /** Those that are known stay as they are. */
+  keepKeyOwners(owners: readonly { keyId: string; sinceMs: number; personId: string }[]): MaybePromise<void>;
+  /** The keys were revoked. */
+  endKeyOwners(keyIds: readonly string[], atMs: number): MaybePromise<void>;
+  /** The keys that the person owns or has owned. */
+  keysOf(personId: string): MaybePromise<OwnedKey[]>;
   note(entry: Omit<AuditEntry, 'seq'>): MaybePromise<void>;
   /** At most `limit` entries with a number below `before`. */
   readAudit(question: AuditQuery): MaybePromise<AuditPage>;
-  /** Deletes expired sessions and tokens, and audit entries from before `auditSinceMs`. */
+  /** Deletes expired sessions and tokens, and audit entries and owners of keys from before `auditSinceMs`. */
   sweep(times: { nowMs: number; auditSinceMs: number }): MaybePromise<void>;
   close(): MaybePromise<void>;
 }

@@ -143,4 +143,15 @@ export const postgresMigrations: readonly Migration[] = [
       );
     `,
   },
+  {
+    name: 'owners of keys',
+    sql: `
+      -- Whose each key was from when on, also after it was revoked, so that a person's limits count all of them.
+      CREATE TABLE key_owners (
+        key_id text NOT NULL, since_ms double precision NOT NULL, person_id text NOT NULL, until_ms double precision,
+        PRIMARY KEY (key_id, since_ms)
+      );
+      CREATE INDEX key_owners_by_person ON key_owners (person_id);
+    `,
+  },
 ];

@@ -6,7 +6,16 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
 import { type Row, text } from '../rules/columns.ts';
 import type { Sql } from '../rules/condition-sql.ts';
-import { allPeople, auditPage, readAccess, readAuditPage, readPerson, tokensOf } from '../sqlite/people-rows.ts';
+import {
+  allPeople,
+  auditPage,
+  readAccess,
+  readAuditPage,
+  readOwnedKey,
+  readPerson,
+  tokensOf,
+} from '../sqlite/people-rows.ts';
+import { columnsOf, unnest } from './columns.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
 import { type Parameter, type Postgres, readRows } from './postgres.ts';
@@ -17,6 +26,9 @@ const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, 
     signed_in_at = excluded.signed_in_at`;
 const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, created_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const keepOwnersSql = `INSERT INTO key_owners (key_id, since_ms, person_id)
+  SELECT key_id, since_ms, person_id FROM ${unnest({ key_id: 'text', since_ms: 'double precision', person_id: 'text' })}
+  ON CONFLICT DO NOTHING`;
 const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, address, action, target, changes)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
@@ -56,6 +68,18 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
       if ('id' in ended) return remove('id = $1', ended.id);
       return 'personId' in ended ? remove('person_id = $1', ended.personId) : remove('scopes IS NULL');
     },
+    async keepKeyOwners(owners) {
+      if (owners.length > 0)
+        await ask(
+          keepOwnersSql,
+          ...columnsOf(owners.map(({ keyId, sinceMs, personId }) => [keyId, sinceMs, personId])),
+        );
+    },
+    async endKeyOwners(keyIds, atMs) {
+      await ask('UPDATE key_owners SET until_ms = $2 WHERE key_id = ANY($1) AND until_ms IS NULL', [...keyIds], atMs);
+    },
+    keysOf: async (personId) =>
+      (await ask('SELECT * FROM key_owners WHERE person_id = $1', personId)).rows.map(readOwnedKey),
     async note({ at, personId, personName, tokenId, address, action, target, changes }) {
       await ask(noteSql, at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
     },
@@ -63,6 +87,7 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
     async sweep({ nowMs, auditSinceMs }) {
       await ask('DELETE FROM accesses WHERE expires_at <= $1', nowMs);
       await ask('DELETE FROM audit WHERE at < $1', auditSinceMs);
+      await ask('DELETE FROM key_owners WHERE until_ms < $1', auditSinceMs);
     },
     async close() {},
   };

@@ -3,7 +3,7 @@
  * for all keys at a start, are combined.
  */
 
-import type { LimitScope } from '../../contract/limits.ts';
+import type { CountedScope } from '../../contract/limits.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { BatchedQueries } from '../rules/batched-queries.ts';
 import { number, type Row } from '../rules/columns.ts';
@@ -30,7 +30,7 @@ import { type Postgres, type Queries, readRows } from './postgres.ts';
 import { moved } from './request-conditions.ts';
 
 interface LateQuestion {
-  scope: LimitScope;
+  scope: CountedScope;
   id: string;
   sinceMs: number;
 }
@@ -73,12 +73,12 @@ export class PostgresUsageHistory implements UsageHistory {
   }
 
   /** Counts requests that are written, and those that this replica has set aside. */
-  async spent(scope: LimitScope, id: string, range: HistoryRange): Promise<Spent> {
+  async spent(scope: CountedScope, id: string, range: HistoryRange): Promise<Spent> {
     const question = { scope, id, range };
     return plus(await this.#spent.ask(question), this.#setAside.spent(question));
   }
 
-  requestsSince(scope: LimitScope, id: string, sinceMs: number): Promise<PastRequest[]> {
+  requestsSince(scope: CountedScope, id: string, sinceMs: number): Promise<PastRequest[]> {
     return this.#late.ask({ scope, id, sinceMs });
   }
 
@@ -99,7 +99,7 @@ export class PostgresUsageHistory implements UsageHistory {
   }
 
   /** Bound, because it is passed as a callback. */
-  readonly forgetTotal = async (scope: LimitScope, id: string): Promise<void> => {
+  readonly forgetTotal = async (scope: CountedScope, id: string): Promise<void> => {
     this.#setAside.forget(scope, id);
     await this.#postgres.ask('DELETE FROM usage_totals WHERE dimension = $1 AND name = $2', scope, id);
   };

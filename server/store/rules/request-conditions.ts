@@ -10,7 +10,7 @@ import {
 import { errorOutcomes, errors, refused } from '../../contract/condition.ts';
 import { usesRate } from '../../contract/count.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
-import type { LimitScope } from '../../contract/limits.ts';
+import type { CountedScope } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations.ts';
 import type { Within } from '../../contract/people.ts';
 import {
@@ -197,7 +197,7 @@ export const countColumns = (notation: SqlNotation) =>
 
 /** The requests of some keys or groups that count against a rate; all that still run do. `places`: where they can be. */
 interface Rated {
-  scope: LimitScope;
+  scope: CountedScope;
   ids: readonly string[];
   sinceMs: number;
   places: readonly Sql[];

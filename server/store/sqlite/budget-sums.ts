@@ -5,7 +5,7 @@
  *
  * Each total is stored with its period, so that setting the clock back has the same effect with and without a restart.
  */
-import type { Budget } from '../../contract/config.ts';
+import type { Budget } from '../../contract/limit-settings.ts';
 import type { LimitScope } from '../../contract/limits.ts';
 import { number, type Row } from '../rules/columns.ts';
 import { DelayedWrite } from '../rules/delayed-write.ts';

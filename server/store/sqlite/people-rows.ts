@@ -1,6 +1,6 @@
 /** Reads of people, their sessions and tokens, and the audit list: for both databases. */
 import type { AuditEntry } from '../../contract/people-views.ts';
-import type { Access, AuditPage, AuditQuery, StoredPerson } from '../ports/people-store.ts';
+import type { Access, AuditPage, AuditQuery, OwnedKey, StoredPerson } from '../ports/people-store.ts';
 import { json, number, type Row, text } from '../rules/columns.ts';
 import { allOf, literal, raw, type Sql, sql } from '../rules/condition-sql.ts';
 
@@ -36,6 +36,10 @@ export function readPerson(row: Row): StoredPerson {
     claimed: json<string[]>(row.claimed, []),
     signedInAt: number(row.signed_in_at) ?? 0,
   };
+}
+
+export function readOwnedKey(row: Row): OwnedKey {
+  return { keyId: text(row.key_id) ?? '', sinceMs: number(row.since_ms) ?? 0, untilMs: number(row.until_ms) };
 }
 
 export function readAccess(row: Row): Access {

@@ -2,7 +2,7 @@
 import type { PeopleStore } from '../ports/people-store.ts';
 import type { Row } from '../rules/columns.ts';
 import { openSqliteDatabase, Reads } from './database.ts';
-import { allPeople, auditPage, readAccess, readAuditPage, readPerson, tokensOf } from './people-rows.ts';
+import { allPeople, auditPage, readAccess, readAuditPage, readOwnedKey, readPerson, tokensOf } from './people-rows.ts';
 
 /** Migrations of `people.sqlite`. Lists are JSON. */
 const peopleMigrations: readonly string[] = [
@@ -22,6 +22,13 @@ const peopleMigrations: readonly string[] = [
     action TEXT NOT NULL, target TEXT, changes TEXT NOT NULL
   );
   CREATE INDEX audit_by_time ON audit (at);
+  `,
+  `
+  -- Whose each key was from when on, also after it was revoked, so that a person's limits count all of them.
+  CREATE TABLE key_owners (
+    key_id TEXT NOT NULL, since_ms REAL NOT NULL, person_id TEXT NOT NULL, until_ms REAL, PRIMARY KEY (key_id, since_ms)
+  ) WITHOUT ROWID;
+  CREATE INDEX key_owners_by_person ON key_owners (person_id);
   `,
 ];
 
@@ -45,6 +52,10 @@ export function openPeopleStore(file: string): PeopleStore {
     end: database.prepare('DELETE FROM accesses WHERE id = ?'),
     endAll: database.prepare('DELETE FROM accesses WHERE person_id = ?'),
     endBrowsers: database.prepare('DELETE FROM accesses WHERE scopes IS NULL'),
+    keepOwner: database.prepare('INSERT OR IGNORE INTO key_owners (key_id, since_ms, person_id) VALUES (?, ?, ?)'),
+    endOwner: database.prepare('UPDATE key_owners SET until_ms = ? WHERE key_id = ? AND until_ms IS NULL'),
+    keysOf: database.prepare('SELECT * FROM key_owners WHERE person_id = ?'),
+    sweepOwners: database.prepare('DELETE FROM key_owners WHERE until_ms < ?'),
     note: database.prepare(noteSql),
     sweep: database.prepare('DELETE FROM accesses WHERE expires_at <= ?'),
     sweepAudit: database.prepare('DELETE FROM audit WHERE at < ?'),
@@ -69,6 +80,15 @@ export function openPeopleStore(file: string): PeopleStore {
       if ('personId' in ended) return statements.endAll.run(ended.personId).changes;
       return statements.endBrowsers.run().changes;
     },
+    keepKeyOwners(owners) {
+      database.transaction(() => {
+        for (const { keyId, sinceMs, personId } of owners) statements.keepOwner.run(keyId, sinceMs, personId);
+      });
+    },
+    endKeyOwners(keyIds, atMs) {
+      for (const keyId of keyIds) statements.endOwner.run(atMs, keyId);
+    },
+    keysOf: (personId) => statements.keysOf.all(personId).map(readOwnedKey),
     note({ at, personId, personName, tokenId, address, action, target, changes }) {
       statements.note.run(at, personId, personName, tokenId, address, action, target, JSON.stringify(changes));
     },
@@ -76,6 +96,7 @@ export function openPeopleStore(file: string): PeopleStore {
     sweep({ nowMs, auditSinceMs }) {
       statements.sweep.run(nowMs);
       statements.sweepAudit.run(auditSinceMs);
+      statements.sweepOwners.run(auditSinceMs);
     },
     close: () => database.close(),
   };

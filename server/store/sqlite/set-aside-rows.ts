@@ -3,9 +3,10 @@
  * database. Each is kept in a file, one line of JSON, for a person to look at. If the database has not even taken its amounts,
  * these count from here in the budgets of its key and group, also after a restart.
  */
+
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { LimitScope } from '../../contract/limits.ts';
+import type { CountedScope } from '../../contract/limits.ts';
 import type { SetAsideView } from '../../contract/status-views.ts';
 import { systemErrorCode } from '../../ground/files/regular-file.ts';
 import { messageOf } from '../rules/failures.ts';
@@ -30,7 +31,7 @@ interface SetAside {
 
 /** A removed key or group, whose earlier rows do not count for a later one with its id. */
 interface Forgotten {
-  forgotten: { scope: LimitScope; id: string };
+  forgotten: { scope: CountedScope; id: string };
 }
 
 export const setAsideName = 'set-aside-requests.jsonl';
@@ -83,11 +84,11 @@ export class SetAsideRows {
     return spentIn(rows, question);
   }
 
-  forget(scope: LimitScope, id: string): void {
+  forget(scope: CountedScope, id: string): void {
     if (this.#forget(scope, id)) this.#append({ forgotten: { scope, id } });
   }
 
-  #forget(scope: LimitScope, id: string): boolean {
+  #forget(scope: CountedScope, id: string): boolean {
     const owned = [...this.#rows.values()].filter(({ spent }) => spent[scope] === id);
     for (const each of owned) each.spent = { ...each.spent, [scope]: null };
     return owned.length > 0;

@@ -2,11 +2,11 @@
 
 import { isUnpriced } from '../../contract/count.ts';
 import { shadowAccount } from '../../contract/ledger.ts';
-import type { LimitScope } from '../../contract/limits.ts';
+import type { CountedScope } from '../../contract/limits.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import type { Spent, SpentQuery } from './usage-history.ts';
 
-export interface SpentRow extends Record<LimitScope, string | null> {
+export interface SpentRow extends Record<CountedScope, string | null> {
   startedAt: number;
   spent: Spent;
 }

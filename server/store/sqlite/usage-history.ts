@@ -4,7 +4,7 @@
  */
 
 import { inNanodollars } from '../../contract/count.ts';
-import type { LimitScope } from '../../contract/limits.ts';
+import type { CountedScope, LimitScope } from '../../contract/limits.ts';
 import { quarterMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import { number, type Row } from '../rules/columns.ts';
@@ -37,8 +37,8 @@ export interface PastRequest {
   tokens: number;
 }
 
-export interface SpentQuery {
-  scope: LimitScope;
+export interface SpentQuery<Scope extends LimitScope = CountedScope> {
+  scope: Scope;
   id: string;
   range: HistoryRange;
 }
@@ -50,30 +50,30 @@ export interface RequestName {
 }
 
 /** A consistent snapshot of the ledger. */
-export interface LedgerMoment {
+export interface LedgerMoment<Scope extends LimitScope = CountedScope> {
   /** Like `UsageHistory.spent`, in the order of the questions. */
-  spent(questions: readonly SpentQuery[]): MaybePromise<readonly Spent[]>;
+  spent(questions: readonly SpentQuery<Scope>[]): MaybePromise<readonly Spent[]>;
   /** The ids of those requests that the totals include. */
   ended(requests: readonly RequestName[]): MaybePromise<ReadonlySet<string>>;
 }
 
 /** Throws or rejects while the ledger cannot be read. */
-export interface UsageHistory {
+export interface UsageHistory<Scope extends LimitScope = CountedScope> {
   /** Totals of the requests that began in the range. For all time, `unpriced` is not available. */
-  spent(scope: LimitScope, id: string, range: HistoryRange): MaybePromise<Spent>;
+  spent(scope: Scope, id: string, range: HistoryRange): MaybePromise<Spent>;
   /** Requests that began at `sinceMs` or later, without those that Sluice refused. */
-  requestsSince(scope: LimitScope, id: string, sinceMs: number): MaybePromise<PastRequest[]>;
+  requestsSince(scope: Scope, id: string, sinceMs: number): MaybePromise<PastRequest[]>;
   /** Called when a key is removed, so that another key with its id starts at zero. */
-  forgetTotal(scope: LimitScope, id: string): MaybePromise<void>;
+  forgetTotal(scope: Scope, id: string): MaybePromise<void>;
   /** Only for a ledger that other replicas write as well. The first question fixes the snapshot. */
-  atSnapshot?<T>(work: (ledgerMoment: LedgerMoment) => Promise<T>): Promise<T>;
+  atSnapshot?<T>(work: (ledgerMoment: LedgerMoment<Scope>) => Promise<T>): Promise<T>;
 }
 
 /** The history in SQLite, which answers synchronously. */
 export interface LocalUsageHistory extends UsageHistory {
-  spent(scope: LimitScope, id: string, range: HistoryRange): Spent;
-  requestsSince(scope: LimitScope, id: string, sinceMs: number): PastRequest[];
-  forgetTotal(scope: LimitScope, id: string): void;
+  spent(scope: CountedScope, id: string, range: HistoryRange): Spent;
+  requestsSince(scope: CountedScope, id: string, sinceMs: number): PastRequest[];
+  forgetTotal(scope: CountedScope, id: string): void;
 }
 
 export function createUsageHistory(database: Database): LocalUsageHistory {
@@ -138,6 +138,6 @@ function prepareSum(database: Database, table: 'usage_cells' | 'usage_days', tim
      SELECT sum(input_tokens + output_tokens) AS tokens, sum(cost_usd) AS cost_usd, sum(unpriced_requests) AS unpriced
      FROM places CROSS JOIN ${table} ON dimension = ? AND ${timeColumn} = at AND name = ?`,
   );
-  return (scope: LimitScope, id: string, [first, end]: readonly [number, number]): Spent =>
+  return (scope: CountedScope, id: string, [first, end]: readonly [number, number]): Spent =>
     toSpent(first < end ? select.get(first, end, scope, id) : undefined);
 }

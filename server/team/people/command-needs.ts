@@ -69,6 +69,7 @@ export const commandRules: Rules = {
   'token.create': { needs: () => everyone },
   'token.revoke': { needs: () => everyone },
   'person.sign-out': { needs: ({ id }) => [{ is: 'self', person: id }] },
+  'person.limit': { needs: () => admin },
   'person.revoke': { needs: () => admin },
   'session.stop': { needs: ({ id }) => [{ is: 'session', id }] },
   'session.resume': { needs: ({ id }) => [{ is: 'session', id }] },

@@ -30,8 +30,10 @@ const rules: Rules = {
   'request-started': (event, visibility) => (sees(visibility, event.request) ? event : null),
   'request-finished': (event, visibility) => (sees(visibility, event.request) ? event : null),
   'provider-changed': () => null,
-  'limit-reached': (event, { keys, managed }) =>
-    (event.notice.scope === 'key' ? keys : managed).has(event.notice.id) ? event : null,
+  'limit-reached': (event, { keys, managed, person }) =>
+    ({ key: keys, group: managed, person: new Set([person.id]) })[event.notice.scope].has(event.notice.id)
+      ? event
+      : null,
   'session-budget-reached': (event, { keys }) => (event.notice.keyId && keys.has(event.notice.keyId) ? event : null),
   'update-ready': () => null,
   'limit-use': ({ type, keys, groups }, visibility) => ({

@@ -24,6 +24,7 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
       admit: (request) => checkPerson(request, access, adminToken),
       watch: (by, refused) => service.watch(by, refused),
     },
+    keyOwners: service.store,
     close: () => service.close(),
   };
 }

@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
-import type { PersonView, TokenView } from '../../contract/people-views.ts';
+import type { KnownPerson, TokenView } from '../../contract/people-views.ts';
 import { dayMs, hourMs } from '../../contract/units.ts';
 import type { Caller } from '../../control/people/caller.ts';
 import { every } from '../../ground/timers.ts';
@@ -133,7 +133,7 @@ export class PeopleService {
     }));
   }
 
-  async listPeople(): Promise<PersonView[]> {
+  async listPeople(): Promise<KnownPerson[]> {
     const people = await this.#ports.store.listPeople();
     const settings = this.#settings();
     return people.map((each) => ({ ...this.#personOf(each, settings), signedInAt: each.signedInAt }));
@@ -149,7 +149,7 @@ export class PeopleService {
     return this.#ports.store.readAudit(question);
   }
 
-  get store(): Pick<PeopleStore, 'note'> {
+  get store(): Pick<PeopleStore, 'note' | 'keepKeyOwners' | 'endKeyOwners' | 'keysOf'> {
     return this.#ports.store;
   }
 

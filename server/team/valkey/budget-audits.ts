@@ -16,6 +16,7 @@
  * effect, and until nothing is missing.
  */
 
+import type { LimitScope } from '../../contract/limits.ts';
 import { after } from '../../ground/timers.ts';
 import type { Clocks } from '../../limits/account.ts';
 import { BatchedQueries } from '../../store/rules/batched-queries.ts';
@@ -31,7 +32,7 @@ interface BudgetAuditsPorts {
   /** As in `ReplicaCounts`. */
   ledgerName: string;
   ledger: Pick<Ledger, 'flush' | 'health'>;
-  history: UsageHistory;
+  history: UsageHistory<LimitScope>;
   clocks: Clocks;
 }
 
@@ -140,7 +141,10 @@ export class BudgetAudits {
     return subjects.map((subject) => wrong.every((each) => each.subject !== subject));
   }
 
-  #atSnapshot<T>(audited: readonly Audited[], work: (ledgerMoment: LedgerMoment) => Promise<T>): Promise<T> {
+  #atSnapshot<T>(
+    audited: readonly Audited[],
+    work: (ledgerMoment: LedgerMoment<LimitScope>) => Promise<T>,
+  ): Promise<T> {
     const { history } = this.#ports;
     if (history.atSnapshot) return history.atSnapshot(work);
     // This replica's own ledger answers synchronously, and contains requests as soon as they end.
@@ -151,7 +155,7 @@ export class BudgetAudits {
     });
   }
 
-  async #compare(audited: readonly Audited[], ledgerMoment: LedgerMoment): Promise<Compared[]> {
+  async #compare(audited: readonly Audited[], ledgerMoment: LedgerMoment<LimitScope>): Promise<Compared[]> {
     const pendingSums = ledgerMoment.spent(audited.map(questionOf));
     // If it is not a promise, no request may end before Valkey is queried.
     const ledgerSums = pendingSums instanceof Promise ? await pendingSums : pendingSums;
@@ -179,7 +183,7 @@ export class BudgetAudits {
   }
 }
 
-function questionOf({ subject, period }: Audited): SpentQuery {
+function questionOf({ subject, period }: Audited): SpentQuery<LimitScope> {
   const { scope, id, sinceMs } = subject.limited;
   const { startMs, endMs } = period;
   return { scope, id, range: { startMs: Number.isFinite(startMs) ? Math.max(startMs, sinceMs) : startMs, endMs } };

@@ -4,7 +4,7 @@
  */
 
 import { localCalendar, type Period } from '../../contract/calendar.ts';
-import type { Budget } from '../../contract/config.ts';
+import type { Budget } from '../../contract/limit-settings.ts';
 import type { Limited } from '../../contract/limits.ts';
 import type { Account } from '../../limits/account.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
@@ -46,16 +46,15 @@ export class CountedSubject {
     this.canRefuseFree = requestsPerMinute !== undefined || tokensPerMinute !== undefined || concurrent !== undefined;
     this.hasHardBudget = budgets.some(({ hard }) => hard);
     this.canRefuse = this.canRefuseFree || this.hasHardBudget;
-    const { groupId, scope, id, sinceMs } = limited;
-    // The braces place a group and its keys in one hash slot of a cluster.
-    this.#prefix = `sluice:{${groupId}}:${scope}:${id}@${sinceMs.toString(36)}:`;
+    const { scope, id, sinceMs } = limited;
+    // The braces place all of them in one hash slot of a cluster: a request counts for a key, its owner and its group.
+    this.#prefix = `sluice:{limits}:${scope}:${id}@${sinceMs.toString(36)}:`;
     this.leases = previous !== undefined && previous.#prefix === this.#prefix ? previous.leases : new Map();
     this.isUsed = previous?.isUsed ?? false;
   }
 
-  isOf({ limits, groupId, sinceMs }: Limited): boolean {
-    const ownLimited = this.limited;
-    return ownLimited.limits === limits && ownLimited.groupId === groupId && ownLimited.sinceMs === sinceMs;
+  isOf({ limits, sinceMs }: Limited): boolean {
+    return this.limited.limits === limits && this.limited.sinceMs === sinceMs;
   }
 
   /** The latest reply; null if there is none yet. */

@@ -1,9 +1,11 @@
 /** Limits while Valkey is unavailable: each replica allows an equal share, judged by its own counts. */
-import type { Budget, Limits } from '../../contract/config.ts';
+
 import { GatewayError } from '../../contract/errors.ts';
+import type { Budget, Limits } from '../../contract/limit-settings.ts';
 import type { Limited } from '../../contract/limits.ts';
 import type { Account } from '../../limits/account.ts';
 import type { Counted } from '../../limits/meters.ts';
+import { nameOf } from '../../limits/refusal.ts';
 import { largest } from '../../limits/spending.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { CountedSubject } from './counted-subject.ts';
@@ -65,10 +67,10 @@ export class DegradedCounts implements Counted {
 }
 
 /** A hard budget blocks while its rest is unknown. */
-export function countsUnavailable({ scope, name }: Limited): GatewayError {
+export function countsUnavailable(limited: Limited): GatewayError {
   return new GatewayError(
     'shared_counts_unavailable',
-    `Valkey, where the replicas of Sluice count together, cannot be reached now, so it is not known what is left of the hard budget of ${scope} "${name}". Please try again in a few seconds. To go on without it, set settings.sharedCounts.hardBudgets to "open".`,
+    `Valkey, where the replicas of Sluice count together, cannot be reached now, so it is not known what is left of the hard budget of ${nameOf(limited)}. Please try again in a few seconds. To go on without it, set settings.sharedCounts.hardBudgets to "open".`,
     { retryAfterSeconds },
   );
 }

@@ -9,7 +9,7 @@ import type { Limited, LimitMeter, LimitScope } from '../../contract/limits.ts';
 import type { SharedCountsSettings } from '../../contract/replica-limits.ts';
 import { type Clocks, type Estimate, noCharge, type Settled } from '../../limits/account.ts';
 import type { JobOwner, Limiter, RateHeaders } from '../../limits/limiter.ts';
-import { type LocalLimiter, payersOf, settledBy } from '../../limits/local-limiter.ts';
+import { type LocalLimiter, settledBy } from '../../limits/local-limiter.ts';
 import { metersOf } from '../../limits/meters.ts';
 import { refuseIfSpent, unknownSpending } from '../../limits/refusal.ts';
 import { noSpending } from '../../limits/spending.ts';
@@ -113,7 +113,7 @@ export class ReplicaLimiter implements Limiter {
       this.#settle(endedOf(record.id, admitted, settled));
     }
     // The request may have begun before its key or group had limits.
-    for (const payer of payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
+    for (const payer of this.#ports.local.payersOf({ keyId: record.keyId, groupId: record.groupId ?? '' })) {
       const subject = this.#subjects.get(payer);
       if (!subject?.hasBudgets || admitted?.subjects.some((each) => each.limited.scope === subject.limited.scope))
         continue;
@@ -123,9 +123,9 @@ export class ReplicaLimiter implements Limiter {
 
   hold(job: string, owner: JobOwner, most: Amounts): void {
     const { local, counts, connection } = this.#ports;
-    local.hold(job, owner, most);
+    const payers = local.hold(job, owner, most);
     const lease = [leaseName(job), counts.leaseOf(most, false)] as const;
-    for (const payer of payersOf(owner)) {
+    for (const payer of payers) {
       const subject = this.#subjects.hold(payer, ...lease);
       // If it fails, it is sent with a later heartbeat.
       if (subject?.hasBudgets && connection.isUp) counts.renew(subject, [lease]).catch(() => {});
@@ -133,8 +133,7 @@ export class ReplicaLimiter implements Limiter {
   }
 
   release(job: string, owner: JobOwner): void {
-    this.#ports.local.release(job, owner);
-    for (const payer of payersOf(owner)) {
+    for (const payer of this.#ports.local.release(job, owner)) {
       const subject = this.#subjects.release(payer, leaseName(job));
       if (subject?.hasBudgets) this.#withdraw(leaseName(job), [subject]);
     }

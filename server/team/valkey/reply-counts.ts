@@ -1,7 +1,7 @@
 /** The counts of a subject in Valkey's latest reply, in the form in which limits are evaluated. */
 
 import type { Period } from '../../contract/calendar.ts';
-import type { Budget } from '../../contract/config.ts';
+import type { Budget } from '../../contract/limit-settings.ts';
 import type { Estimate } from '../../limits/account.ts';
 import type { Counted, Window } from '../../limits/meters.ts';
 import { noSpending } from '../../limits/spending.ts';

@@ -1,5 +1,5 @@
 import type { Period } from '../../contract/calendar.ts';
-import type { Budget } from '../../contract/config.ts';
+import type { Budget } from '../../contract/limit-settings.ts';
 
 /** The keys and arguments of a subject at a point in time. */
 export interface SubjectCall {

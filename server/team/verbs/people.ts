@@ -1,6 +1,7 @@
 /** `sluice people` and `sluice audit`: who has signed in to a team gateway, and what they have changed. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Examples } from '../../cli/examples.ts';
+import { collectLimits, type LimitsChoice, limitCells, limitHelp } from '../../cli/limit-option.ts';
 import { findPerson } from '../../cli/role.ts';
 import { type Cell, moment, optional, table } from '../../cli/shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
@@ -23,6 +24,10 @@ export const peopleExamples: Examples = {
     'sluice people sign-out mia@acme.example',
     'sluice people sign-out mia@acme.example --yes --gateway https://gateway.example',
   ],
+  'people limit': [
+    'sluice people limit mia@acme.example requests=60,usd=5/day',
+    'sluice people limit mia@acme.example default',
+  ],
   'people revoke': [
     'sluice people revoke mia@acme.example',
     'sluice people revoke mia@acme.example --disable --yes --gateway https://gateway.example',
@@ -36,7 +41,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     .description('list people who have signed in to a team gateway, sign them out, or revoke all that they have');
   on(people.command('list').description('list people and their roles'), async ({ control, output }) => {
     const all = await control.query({ type: 'people' });
-    const head = ['id', 'name', optional('e-mail'), 'role', 'groups', optional('last sign-in')];
+    const head = ['id', 'name', optional('e-mail'), 'role', 'groups', 'last sign-in', optional('limits')];
     output.show(all, table(head, all.map(personRow), 'Nobody has signed in yet.'));
   });
 
@@ -53,6 +58,30 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     output.show(result, `${name} is signed out everywhere (${result.ended} sessions and API tokens).`);
   });
 
+  addLimit(people, on);
+  addRevoke(people, on);
+  addAudit(program, on);
+}
+
+function addLimit(people: Command, on: Verbs['on']): void {
+  const limit = people
+    .command('limit')
+    .argument('<person>', 'an id, e-mail address or name')
+    .argument('<limits...>', `${limitHelp}; default: as everybody`, (text: string, before: LimitsChoice) =>
+      text === 'default' ? 'none' : collectLimits(text, before),
+    )
+    .description('limit what a person may use with all of their keys together');
+  on(limit, async ({ control, output }, [nameOrId = '', ...texts]) => {
+    const isDefault = texts.join() === 'default';
+    const choice = isDefault ? null : collectLimits(texts.join(','));
+    const { id, name } = await findPerson(control, nameOrId);
+    const limits = choice === 'none' ? {} : choice;
+    const result = await control.execute({ type: 'person.limit', id, limits });
+    output.show(result, isDefault ? `${name} has the limits of everybody.` : `${name} has limits of their own.`);
+  });
+}
+
+function addRevoke(people: Command, on: Verbs['on']): void {
   const revoke = withConfirmation(
     people
       .command('revoke')
@@ -71,7 +100,9 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
       output.show(result, `${name} is signed out everywhere, and ${count} ${keys}d.`);
     },
   );
+}
 
+function addAudit(program: Command, on: Verbs['on']): void {
   const audit = program
     .command('audit')
     .description('show who has changed what; with --json, every changed field')
@@ -97,8 +128,19 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
 
 function personRow(person: PersonView): Cell[] {
   const { id, name, email, signedInAt } = person;
-  return [id, name, email ?? '', roleOf(person), groupsOf(person).join(', '), moment(signedInAt)];
+  return [
+    id,
+    name,
+    email ?? '',
+    roleOf(person),
+    groupsOf(person).join(', '),
+    moment(signedInAt),
+    describeLimits(person),
+  ];
 }
+
+const describeLimits = ({ limitUse }: PersonView) =>
+  limitUse.map((meter) => limitCells(meter).slice(0, 2).join(': ')).join(', ');
 
 function roleOf({ isAdmin, manages, memberOf }: Person): string {
   if (isAdmin) return 'admin';

@@ -155,6 +155,11 @@ const refusals: Record<string, readonly Refused[]> = {
   'token revoke': [wrong('tok_0123456789abcdef', 'use --yes'), failed('tok_0 --yes', 'use the id of an API token')],
   'people list': [failed('', 'Nobody signs in to this Sluice')],
   'people sign-out': [failed('mia --yes', 'Nobody signs in to this Sluice')],
+  'people limit': [
+    wrong('mia', 'The argument limits is missing'),
+    wrong('mia usd=x', 'Use limits such as'),
+    failed('mia none', 'Nobody signs in to this Sluice'),
+  ],
   'people revoke': [failed('mia --yes', 'Nobody signs in to this Sluice')],
   audit: [
     wrong('--limit 0', 'from 1 to 1000'),

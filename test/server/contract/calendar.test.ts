@@ -6,7 +6,7 @@ import {
   type Period,
   wholeQuarters,
 } from '../../../server/contract/calendar.ts';
-import type { Budget } from '../../../server/contract/config.ts';
+import type { Budget } from '../../../server/contract/limit-settings.ts';
 import { dayMs, hourMs, minuteMs, quarterMs } from '../../../server/contract/units.ts';
 
 const zone = process.env.TZ;

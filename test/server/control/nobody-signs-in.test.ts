@@ -19,7 +19,7 @@ test('where nobody signs in, no caller may do or see anything', async () => {
   expect(() => onEvent(() => {}, ada)).toThrow('Nobody signs in');
   for (const type of ['people', 'tokens', 'audit'] as const)
     expect(await refusalOf(query({ type }))).toMatchObject(problem);
-  expect(await query({ type: 'who-am-i' })).toEqual({ person: null, signsIn: false });
+  expect(await query({ type: 'who-am-i' })).toEqual({ person: null, signsIn: false, limitUse: [] });
 });
 
 test('a build without the part for teams says so when a team’s gateway is joined', async () => {

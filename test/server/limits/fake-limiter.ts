@@ -1,11 +1,13 @@
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
 import type { LimitReached } from '../../../server/contract/limits.ts';
 import { type LimiterSums, LocalLimiter } from '../../../server/limits/local-limiter.ts';
+import { withPeople } from '../../../server/limits/person-history.ts';
 import { createBudgetSums } from '../../../server/store/sqlite/budget-sums.ts';
 import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { budgetMigrations } from '../../../server/store/sqlite/schema.ts';
 import type { Amounts, Spent, UsageHistory } from '../../../server/store/sqlite/usage-history.ts';
 import { attemptRecord } from '../../support/attempt-record.ts';
+import { owned } from './limited-subjects.ts';
 
 /** A limiter with clocks and a ledger that the test controls. */
 export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLater = false } = {}) {
@@ -45,7 +47,8 @@ export function fakeLimiter(wallMs = Date.parse('2026-11-20T12:00:00Z'), { isLat
   };
   const create = () =>
     new LocalLimiter({
-      history: isLater ? later : history,
+      history: withPeople(isLater ? later : history, () => owned),
+      ownerOf: (keyId) => (keyId === 'k' ? 'p' : null),
       sums: isLater ? { ...sums, find: () => null } : sums,
       clocks: { wallMs: () => clock.wallMs, steadyMs: () => clock.steadyMs },
       reached: (notice) => told.push(notice),

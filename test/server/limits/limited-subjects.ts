@@ -1,10 +1,11 @@
 /** Keys and groups with limits, and the usage of their requests. */
 
 import { afterEach, beforeEach } from 'vitest';
-import { type Budget, limitsSchema } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
-import type { Limited } from '../../../server/contract/limits.ts';
+import { type Budget, limitsSchema } from '../../../server/contract/limit-settings.ts';
+import type { Limited, LimitScope } from '../../../server/contract/limits.ts';
 import { hourMs } from '../../../server/contract/units.ts';
+import type { OwnedKey } from '../../../server/store/ports/people-store.ts';
 import type { Amounts } from '../../../server/store/sqlite/usage-history.ts';
 import type { fakeLimiter } from './fake-limiter.ts';
 
@@ -16,9 +17,19 @@ export const exactly = (amounts: Amounts) => ({ likely: amounts, most: amounts }
 
 export const cent = { usd: 0.01, tokens: 10 };
 
-export function limited(limits: object, scope: 'key' | 'group' = 'key'): Limited {
-  const id = scope === 'key' ? 'k' : 'g';
-  return { scope, id, groupId: 'g', name: id, limits: limitsSchema.parse(limits), sinceMs: 0 };
+/** The keys of the person. */
+export const owned: OwnedKey[] = [{ keyId: 'k', sinceMs: 0, untilMs: null }];
+
+export function limited(limits: object, scope: LimitScope = 'key'): Limited {
+  const id = { key: 'k', group: 'g', person: 'p' }[scope];
+  return {
+    scope,
+    id,
+    groupId: scope === 'person' ? null : 'g',
+    name: id,
+    limits: limitsSchema.parse(limits),
+    sinceMs: 0,
+  };
 }
 
 export const budget = (amount: number, per: Budget['per'], more: Partial<Budget> = {}) =>

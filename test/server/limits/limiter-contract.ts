@@ -61,6 +61,16 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
       expect(counts.reduce((sum, count) => sum + count)).toBe(137);
     });
 
+    test('exactly as many pass as a person may send in a minute, whichever of their keys they bear, in whatever group', async () => {
+      const person = limited({ requestsPerMinute: 137 }, 'person');
+      const keys = [1, 2, 3].map((id) => ({ ...limited({ requestsPerMinute: 400 }), id: `k${id}`, groupId: `g${id}` }));
+      const groups = keys.map(({ groupId }) => ({ ...limited({ concurrent: 500 }, 'group'), id: groupId, groupId }));
+      const counts = await Promise.all(
+        keys.map((key, index) => passed(167, [key, person, groups[index] ?? limited({}, 'group')])),
+      );
+      expect(counts.reduce((sum, count) => sum + count)).toBe(137);
+    });
+
     test('exactly as many pass as tokens are left in a minute', async () => {
       const tenTokens = exactly({ usd: 0, tokens: 10 });
       expect(await passed(500, [limited({ tokensPerMinute: 990 })], tenTokens)).toBe(99);
@@ -187,6 +197,20 @@ export function describeLimiter(open: () => Promise<CountingTogether>): void {
     first.release('response g r1', owner);
     await together.settled();
     expect((await admits(second, [subject])).refusal).toBeNull();
+  });
+
+  test('a job holds its part of the budget of whoever owns its key', async () => {
+    const [first, second] = together.limiters;
+    const person = { ...budget(1, 'day'), ...limited({}, 'person'), limits: budget(1, 'day').limits };
+    const owner = { keyId: 'k', groupId: 'g' };
+    const { id } = await admits(first, [person], exactly(none));
+    first.hold('response g r3', owner, { usd: 1, tokens: 0 });
+    together.finish(first, id, none);
+    await together.settled();
+    expect((await admits(second, [person])).refusal?.message).toContain('of the person who owns this key');
+    first.release('response g r3', owner);
+    await together.settled();
+    expect((await admits(second, [person])).refusal).toBeNull();
   });
 
   test('a job holds its part of a hard budget that was not asked before', async () => {

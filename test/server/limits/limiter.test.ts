@@ -12,6 +12,7 @@ import {
   limited,
   liveInBerlin,
   none,
+  owned,
   passes,
   refusalOf,
   spend,
@@ -105,6 +106,25 @@ describe('a budget', () => {
     fake.pass(hourMs);
     fake.restart();
     expect(spend(fake, { ...old, sinceMs: fake.clock.wallMs }, 5)).toBe(2);
+  });
+
+  test('of a person counts every key for the time in which it was theirs', () => {
+    const person = { ...limited({}, 'person'), limits: budget(1, 'day').limits };
+    const fake = fakeLimiter();
+    fake.pass(dayMs / 2);
+    const usedOnce = { usd: 0.25, tokens: 0, unpriced: 0 };
+    const { wallMs } = fake.clock;
+    owned.push({ keyId: 'revoked', sinceMs: wallMs - 3_600_000, untilMs: wallMs - 1_800_000 });
+    for (const [key, agoMs] of [
+      ['k', 60_000],
+      ['revoked', 2_700_000],
+      ['revoked', 60_000],
+      ['revoked', 5_400_000],
+      ['of others', 60_000],
+    ] as const)
+      fake.rows.push({ key, group: 'g', startedAt: wallMs - agoMs, used: usedOnce });
+    expect(fake.limiter.meters(person)[0]?.used).toBe(0.5);
+    owned.pop();
   });
 
   test('counts what requests of a key used before it was limited, those under way too', () => {

@@ -1,7 +1,7 @@
 import { Switch } from '@mantine/core';
 import { Link } from 'wouter';
 import type { GroupView } from '../../../../server/contract/access-views.ts';
-import type { Limits } from '../../../../server/contract/config.ts';
+import type { Limits } from '../../../../server/contract/limit-settings.ts';
 import type { Lock } from '../../../../server/contract/lock.ts';
 import { LimitFields } from '../../../components/access/LimitFields.tsx';
 import { amountOf, LimitMeters } from '../../../components/access/LimitMeters.tsx';

@@ -1,5 +1,5 @@
 import type { KeyView } from '../../../../server/contract/access-views.ts';
-import type { Limits } from '../../../../server/contract/config.ts';
+import type { Limits } from '../../../../server/contract/limit-settings.ts';
 import { dayMs } from '../../../../server/contract/units.ts';
 
 /** Settings of a key as edited. */

@@ -95,4 +95,27 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
     expect([await store.find('h1'), (await store.find('h4'))?.access.id]).toEqual([null, 'ses_2']);
     expect((await store.readAudit({ before: null, limit: 10 })).entries.map(({ at }) => at)).toEqual([20]);
   });
+
+  test('knows the keys of a person, also those that were revoked and those whose id another one has now', async () => {
+    const owner = { personId: mia.id };
+    await store.keepKeyOwners([
+      { ...owner, keyId: 'a', sinceMs: 1 },
+      { ...owner, keyId: 'b', sinceMs: 2 },
+    ]);
+    await store.keepKeyOwners([]);
+    await store.endKeyOwners(['a', 'unknown'], 5);
+    await store.endKeyOwners(['a'], 6);
+    await store.keepKeyOwners([
+      { personId: 'prs_2', keyId: 'a', sinceMs: 7 },
+      { ...owner, keyId: 'a', sinceMs: 1 },
+    ]);
+    const byKey = (one: { keyId: string }, other: { keyId: string }) => one.keyId.localeCompare(other.keyId);
+    expect((await store.keysOf(mia.id)).sort(byKey)).toEqual([
+      { keyId: 'a', sinceMs: 1, untilMs: 5 },
+      { keyId: 'b', sinceMs: 2, untilMs: null },
+    ]);
+    expect(await store.keysOf('prs_2')).toEqual([{ keyId: 'a', sinceMs: 7, untilMs: null }]);
+    await store.sweep({ nowMs: 100, auditSinceMs: 6 });
+    expect(await store.keysOf(mia.id)).toEqual([{ keyId: 'b', sinceMs: 2, untilMs: null }]);
+  });
 }

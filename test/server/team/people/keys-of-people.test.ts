@@ -210,3 +210,62 @@ test('the use of limits of keys is told in turn, to an administrator that of the
   await crowded.stop();
   await upstream.stop();
 });
+
+test("a member's keys are limited as the settings say, and a second one evades nothing", async () => {
+  const upstream = await startUpstream(strictChat((_body, response) => json(response, completion({ content: 'hi' }))));
+  const limits = { requestsPerMinute: 50, budgets: [{ unit: 'tokens' as const, amount: 40, per: 'month' as const }] };
+  const people = {
+    ...{ issuer: 'https://id.example', clientId: 'sluice', roles: [{ claim: 'a', role: 'admin' as const }] },
+    ...{ personLimits: limits, memberKeyLimits: { requestsPerMinute: 9 } },
+  };
+  const team = await startControlGateway({
+    config: {
+      providers: [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }],
+      groups: [{ id: 'ours' }],
+      keys: [],
+      settings: { people },
+    },
+    ports: withSignIn,
+  });
+  const make = async (more: object, by: Person) => {
+    const command = { type: 'key.create', group: 'ours', own: true, ...more } as CommandInputMap['key.create'];
+    return (await team.gateway.execute(command as CommandInput, signedIn(by))) as CommandResults['key.create'];
+  };
+  const ask = async ({ secret }: { secret: string }) => {
+    const response = await fetch(`${team.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-x', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const [first, tighter, looser, ofManager] = [
+    await make({}, member),
+    await make({ limits: { requestsPerMinute: 2, concurrent: 1 } }, member),
+    await make({ limits: { requestsPerMinute: 100 } }, member),
+    await make({ limits: { requestsPerMinute: 100 } }, manager),
+  ];
+  expect([first, tighter, looser, ofManager].map(({ key }) => key.limits)).toEqual([
+    { requestsPerMinute: 9, budgets: [] },
+    { requestsPerMinute: 2, concurrent: 1, budgets: [] },
+    { requestsPerMinute: 9, budgets: [] },
+    { requestsPerMinute: 100, budgets: [] },
+  ]);
+  expect((await ask(first)).status).toBe(200);
+  expect((await ask(looser)).status).toBe(200);
+  await team.gateway.execute({ type: 'key.revoke', id: first.key.id });
+  const refused = await ask(await make({}, member));
+  expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('sluice people limit prs_') });
+  expect((await ask(ofManager)).status).toBe(200);
+  const { limitUse } = await team.gateway.query({ type: 'who-am-i' }, signedIn(member));
+  expect(limitUse.map(({ kind, used }) => [kind, used])).toEqual([
+    ['requests', 2],
+    ['budget', 60],
+  ]);
+  await team.gateway.execute({ type: 'person.limit', id: member.id, limits: {} });
+  expect((await ask(tighter)).status).toBe(200);
+  await team.gateway.execute({ type: 'person.limit', id: member.id, limits: null });
+  expect((await ask(tighter)).status).toBe(429);
+  await team.stop();
+  await upstream.stop();
+});

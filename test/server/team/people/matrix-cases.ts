@@ -149,6 +149,7 @@ export const commands: { [T in CommandType]: (names: Names) => CommandInputMap[T
   'token.create': () => [],
   'token.revoke': ({ token }) => [{ type: 'token.revoke', id: token }],
   'person.sign-out': ({ person }) => [{ type: 'person.sign-out', id: person }],
+  'person.limit': ({ person }) => [{ type: 'person.limit', id: person, limits: null }],
   'person.revoke': ({ person }) => [{ type: 'person.revoke', id: person }],
   'session.stop': ({ session }) => [{ type: 'session.stop', id: session }],
   'session.resume': ({ session }) => [{ type: 'session.resume', id: session }],

@@ -81,7 +81,7 @@ describe.runIf(hasValkey())('replicas', () => {
     const frozen = await open({ timing: { beatMs: 600_000, tryAgainMs: 50, aliveMs: 600_000 } });
     const other = await open();
     const [id = ''] = await passed(frozen, 1, subject, { usd: 0.6, tokens: 0 });
-    await valkey.command('ZADD', 'sluice:{g}:key:k@0:leases', '1', id);
+    await valkey.command('ZADD', 'sluice:{limits}:key:k@0:leases', '1', id);
     await other.limiter.refresh([subject]);
     expect(other.limiter.meters(subject)[0]?.used).toBe(0.6);
     finishAt(frozen, id, cent);

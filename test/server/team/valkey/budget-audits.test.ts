@@ -122,7 +122,7 @@ describe.runIf(hasValkey())('the amount counted against a budget', () => {
   let opened: Replica[];
   let rows: LedgerRow[];
   const subject = budget(1_000, 'total');
-  const sumKey = 'sluice:{g}:key:k@0:total';
+  const sumKey = 'sluice:{limits}:key:k@0:total';
   const dollar = { usd: 1, tokens: 10 };
 
   beforeEach(async () => {

@@ -5,6 +5,7 @@ import type { Limited, LimitReached } from '../../../../server/contract/limits.t
 import type { SharedCountsSettings } from '../../../../server/contract/replica-limits.ts';
 import type { Limiter } from '../../../../server/limits/limiter.ts';
 import type { LimiterSums } from '../../../../server/limits/local-limiter.ts';
+import { withPeople } from '../../../../server/limits/person-history.ts';
 import type { LocalUsageHistory, Spent, UsageHistory } from '../../../../server/store/sqlite/usage-history.ts';
 import type { Timing } from '../../../../server/team/valkey/counts-connection.ts';
 import {
@@ -13,6 +14,7 @@ import {
   openReplicaLimits,
 } from '../../../../server/team/valkey/open-replica-limits.ts';
 import { finishedRecord } from '../../limits/fake-limiter.ts';
+import { owned } from '../../limits/limited-subjects.ts';
 import type { CountingTogether } from '../../limits/limiter-contract.ts';
 import { healthy } from '../../store/sqlite/records.ts';
 
@@ -62,7 +64,8 @@ export async function openReplica(url: string, options: ReplicaOptions = {}): Pr
       health: () => healthy,
     },
     local: {
-      history: options.history ?? (options.rows ? commonHistoryOf(rows) : historyOf(rows)),
+      history: withPeople(options.history ?? (options.rows ? commonHistoryOf(rows) : historyOf(rows)), () => owned),
+      ownerOf: (keyId) => (keyId === 'k' ? 'p' : null),
       sums: noSums,
       clocks: { wallMs: options.wallMs ?? Date.now, steadyMs: () => performance.now() },
       reached: (notice) => told.push(notice),

@@ -38,12 +38,16 @@ describe.runIf(hasValkey())('three gateways', () => {
     await valkey.stop();
   });
 
-  const start = async (limits: NonNullable<NonNullable<ConfigInput['keys']>[number]['limits']>) => {
+  const start = async (
+    limits: NonNullable<NonNullable<ConfigInput['keys']>[number]['limits']>,
+    more: Partial<ConfigInput> = {},
+  ) => {
     const config: Partial<ConfigInput> = {
       providers: [mainProvider(upstream.baseUrl)],
       keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey), limits }],
       // $0.001 per token.
       settings: { prices: { 'gpt-x': { input: 1000, output: 1000 } } },
+      ...more,
     };
     const ports = {
       openReplicaLimits: async (options: SharedOptions) => openReplicaLimits(await connectValkey(valkey.url), options),
@@ -52,13 +56,13 @@ describe.runIf(hasValkey())('three gateways', () => {
     for (let index = 0; index < 3; index++) gateways.push(await startGateway({ config, ports }));
     await Promise.all(gateways.map((gateway) => eventually(async () => (await viewOf(gateway))?.replicas === 3)));
   };
-  const ask = (index: number) => {
+  const ask = (index: number, key = testKey) => {
     const gateway = gateways[index % 3];
     if (!gateway) throw new Error('There are three.');
     const body = JSON.stringify({ model: 'gpt-x', max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] });
     return gateway.fetch('/chat/completions', {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body,
     });
   };
@@ -79,6 +83,33 @@ describe.runIf(hasValkey())('three gateways', () => {
     const count = await statuses(500);
     expect([count(200), count(429)]).toEqual([137, 363]);
     expect(upstream.seen).toHaveLength(137);
+  });
+
+  test('let exactly as many of 200 requests pass as a person may send in a minute, with keys of several groups', async () => {
+    const owner = `prs_${'0'.repeat(24)}`;
+    const second = 'sk-test-second';
+    const people = {
+      issuer: 'https://id.example',
+      clientId: 'sluice',
+      roles: [{ claim: 'a', role: 'admin' as const }],
+    };
+    await start(
+      {},
+      {
+        groups: [{ id: 'default' }, { id: 'other' }],
+        keys: [
+          { id: 'k1', group: 'default', owner, hash: hashOf(testKey) },
+          { id: 'k2', group: 'other', owner, hash: hashOf(second) },
+        ],
+        settings: { people: { ...people, personLimits: { requestsPerMinute: 60 } } },
+      },
+    );
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => ask(index, index % 2 === 0 ? testKey : second)),
+    );
+    const codes = replies.map(({ status }) => status);
+    expect([200, 429].map((code) => codes.filter((each) => each === code).length)).toEqual([60, 140]);
+    expect(await replies.find(({ status }) => status === 429)?.text()).toContain('person who owns this key');
   });
 
   test('let exactly as many run as may run at the same time', async () => {
