@@ -570,8 +570,8 @@ it.each(appearancesDownTo380)(
 it('compares a request at several models, some times each, with the answers beside one another', async () => {
   let count = 0;
   const config = await configOf({
-    First: (_request, response) => answer(response, 'It rains today.'),
-    Second: (_request, response) => answer(response, `It snows today. ${++count}`),
+    First: (_request, response) => answer(response, 'It **rains** today.'),
+    Second: (_request, response) => answer(response, `It **snows** today. ${++count}`),
   });
   const opened = await open({ screen, config });
   const { page, complaints } = opened;
@@ -594,6 +594,12 @@ it('compares a request at several models, some times each, with the answers besi
   const second = dialog.getByRole('region', { name: 'second/gpt-x' });
   await expect.poll(() => second.locator('ins').allTextContents()).toEqual(expect.arrayContaining(['snows']));
   expect(count).toBe(2);
+  // Rendered, until a person wants it as it came.
+  expect(await second.locator('strong ins').allTextContents()).toEqual(['snows']);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await takePicture(page, 'gallery/compared-models');
+  await dialog.getByText('Raw', { exact: true }).click();
+  await second.getByText('**').first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });

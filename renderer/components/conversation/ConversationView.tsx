@@ -86,7 +86,13 @@ function scrollerOf(element: HTMLElement): HTMLElement | null {
   return null;
 }
 
-function ModeSwitch({ isRaw, onChange }: { isRaw: boolean; onChange(isRaw: boolean): void }) {
+interface ModeSwitchProps {
+  isRaw: boolean;
+  onChange(isRaw: boolean): void;
+}
+
+/** Whether answers are rendered or shown as they came. */
+export function ModeSwitch({ isRaw, onChange }: ModeSwitchProps) {
   const { answersAs, answerModes } = useLocalization().messages.inspector;
   return (
     <SegmentedControl

@@ -61,9 +61,13 @@ export function looksLikeJson(text: string): boolean {
  * Null if there is no text to compare, as for audio.
  */
 export function answerTextOf(content: BodyContent | null): string | null {
+  return saidTextOf(content) ?? (content && 'text' in content ? content.text : null);
+}
+
+/** What a model said in an answer; null for other answers, such as errors. */
+export function saidTextOf(content: BodyContent | null): string | null {
   const conversation = readConversation(null, jsonValueOf(content));
-  if (conversation) return conversation.messages.flatMap(({ parts }) => parts.map(textOfPart)).join('\n\n');
-  return content && 'text' in content ? content.text : null;
+  return conversation?.messages.flatMap(({ parts }) => parts.map(textOfPart)).join('\n\n') ?? null;
 }
 
 function textOfPart(part: ShownPart): string {

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
 import type { CapturedMessage, HeaderList } from '../../../../server/contract/capture.ts';
-import { answerTextOf, contentOf } from '../../../../server/contract/conversation/body-content.ts';
+import { contentOf, saidTextOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { CapturedBody, RequestInFull } from '../../../../server/contract/request-views.ts';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
@@ -59,6 +59,7 @@ function Differences({ first, second }: Pair) {
   const keys = [useNameOf('key', first.request.keyId), useNameOf('key', second.request.keyId)];
   const pair = [first, second];
   const texts = useMemo(() => [textsOf(first), textsOf(second)], [first, second]);
+  const haveAnswers = texts.every((each) => each?.isAnswer !== false);
   const heads: readonly [string, string] = [names.first, names.second];
   const parts = [
     ['request', names.request],
@@ -93,7 +94,13 @@ function Differences({ first, second }: Pair) {
         if (one === null && other === null) return null;
         return (
           <Part key={part} title={title}>
-            <ComparedTexts first={cut(one)} second={cut(other)} heads={heads} isFolded />
+            <ComparedTexts
+              first={cut(one)}
+              second={cut(other)}
+              heads={heads}
+              isFolded
+              areAnswers={part === 'answer' && haveAnswers}
+            />
             {[one, other].some((text) => (text?.length ?? 0) > mostCompared) && (
               <p className={classes.note}>{names.cut(formats.number(mostCompared))}</p>
             )}
@@ -117,9 +124,12 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 function textsOf({ capture }: RequestInFull) {
   if (!capture) return null;
   const { request, response } = capture;
+  const said = saidTextOf(contentOf(response));
   return {
     request: bodyText(request),
-    answer: answerTextOf(contentOf(response)) ?? bodyText(response),
+    answer: said ?? bodyText(response),
+    /** It is what a model said. */
+    isAnswer: said !== null,
     requestHeaders: headersText(request.headers),
     responseHeaders: headersText(response.headers),
   };

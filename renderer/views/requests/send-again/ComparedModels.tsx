@@ -1,6 +1,7 @@
-import { useMemo } from 'react';
-import { answerTextOf } from '../../../../server/contract/conversation/body-content.ts';
+import { useMemo, useState } from 'react';
+import { answerTextOf, saidTextOf } from '../../../../server/contract/conversation/body-content.ts';
 import { spreadOf } from '../../../../server/contract/sent-request.ts';
+import { ModeSwitch } from '../../../components/conversation/ConversationView.tsx';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
@@ -19,15 +20,17 @@ interface ComparedProps {
 /** The duration and cost of each model, as median and range, and the latest text of each. */
 export function ComparedModels({ models, times }: ComparedProps) {
   const { compare: names } = useLocalization().messages.inspector;
+  const [isRaw, setRaw] = useState(false);
   const answeredModels = models.filter(({ answers }) => answers.length > 0);
   const first = answeredModels[0];
   if (!first) return null;
   return (
     <div className={classes.comparison}>
       <Figures models={answeredModels} times={times} />
+      <ModeSwitch isRaw={isRaw} onChange={setRaw} />
       <div className={classes.columns}>
         {answeredModels.map((each) => (
-          <LatestText key={each.model} compared={each} first={first} />
+          <LatestText key={each.model} compared={each} first={first} isRaw={isRaw} />
         ))}
       </div>
       {answeredModels.length > 1 && <p className={classes.soft}>{names.differences(first.model)}</p>}
@@ -71,12 +74,19 @@ function Figures({ models, times }: ComparedProps) {
   );
 }
 
+interface LatestTextProps {
+  compared: ComparedModel;
+  first: ComparedModel;
+  isRaw: boolean;
+}
+
 /** Marks the differences from the first model's text. */
-function LatestText({ compared, first }: { compared: ComparedModel; first: ComparedModel }) {
+function LatestText({ compared, first, isRaw }: LatestTextProps) {
   const latest = compared.answers.at(-1);
   const firstLatest = first.answers.at(-1);
   const text = useMemo(() => answerTextOf(latest?.content ?? null) ?? '', [latest]);
+  const isSaid = useMemo(() => saidTextOf(latest?.content ?? null) !== null, [latest]);
   const firstText = useMemo(() => answerTextOf(firstLatest?.content ?? null) ?? '', [firstLatest]);
   const pieces = useDiff(compared === first ? null : firstText, text);
-  return <ComparedText head={compared.model} text={text} pieces={pieces} side="second" />;
+  return <ComparedText head={compared.model} text={text} pieces={pieces} side="second" isMarkdown={!isRaw && isSaid} />;
 }

@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
-import { answerTextOf, contentOf } from '../../../../server/contract/conversation/body-content.ts';
+import { answerTextOf, contentOf, saidTextOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { MediaBody } from '../../../components/body/MediaBody.tsx';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
@@ -23,6 +23,10 @@ export function Comparison({ full: { request, capture }, second }: ComparisonPro
   const live = useControlState((state) => state.requests.find(({ id }) => id === second.requestId) ?? null);
   const firstText = useMemo(() => (capture ? answerTextOf(contentOf(capture.response)) : null), [capture]);
   const secondText = useMemo(() => answerTextOf(second.content), [second]);
+  const areAnswers = useMemo(
+    () => (!capture || saidTextOf(contentOf(capture.response)) !== null) && saidTextOf(second.content) !== null,
+    [capture, second],
+  );
   const { content } = second;
   const error = content?.kind === 'stream' && content.assembled?.error ? JSON.stringify(content.assembled.error) : null;
   return (
@@ -34,7 +38,14 @@ export function Comparison({ full: { request, capture }, second }: ComparisonPro
         </p>
       )}
       {content && 'base64' in content && <MediaBody content={content} title={names.now} bytes={null} />}
-      {secondText !== null && <ComparedTexts first={firstText} second={secondText} heads={[names.before, names.now]} />}
+      {secondText !== null && (
+        <ComparedTexts
+          first={firstText}
+          second={secondText}
+          heads={[names.before, names.now]}
+          areAnswers={areAnswers}
+        />
+      )}
       {second.requestId && (
         <Link href={`/requests/${second.requestId}`} className={classes.link}>
           {names.openSecond}
