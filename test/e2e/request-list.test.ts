@@ -447,7 +447,12 @@ for (const { width, colorScheme, locale } of oneOrAllAppearances) {
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     await takePicture(page, `gallery/pinned-${width}-${colorScheme}-${locale}`);
     await page.keyboard.press('Escape');
-    await page.locator('[data-request="req_dear"]').waitFor();
+    const dear = page.getByRole('row').filter({ has: page.locator('[data-request="req_dear"]') });
+    const mark = page.getByRole('img', { name: isEnglish ? 'Pinned' : '已固定', exact: true });
+    await dear.and(page.getByRole('row').filter({ has: mark })).waitFor();
+    expect(await mark.count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await takePicture(page, `gallery/pinned-row-${width}-${colorScheme}-${locale}`);
     const box = page.getByRole('combobox').first();
     await box.fill('is:pinned ask AGAIN');
     await box.press('Enter');
@@ -460,6 +465,8 @@ for (const { width, colorScheme, locale } of oneOrAllAppearances) {
     await page.getByText('The dear one, ask again').waitFor();
     await button('Unpin', '取消固定').click();
     await expect.poll(() => page.getByText('The dear one, ask again').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => rows.count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 }

@@ -51,6 +51,7 @@ export const requests = {
   pins: {
     only: 'pinned requests',
     list: 'Pinned requests',
+    pinned: 'Pinned',
     pin: 'Pin',
     unpin: 'Unpin',
     note: 'Note',

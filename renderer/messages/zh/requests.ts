@@ -37,6 +37,7 @@ export const requests: typeof english.requests = {
   pins: {
     only: '已固定的请求',
     list: '已固定的请求',
+    pinned: '已固定',
     pin: '固定',
     unpin: '取消固定',
     note: '备注',

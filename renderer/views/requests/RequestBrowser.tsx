@@ -1,6 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { useQuery } from '../../state/control/use-query.ts';
 import { hrefOf, type ShownFilter, searchOf } from '../../state/requests/request-filter.ts';
 import { RequestPanel } from './detail/RequestPanel.tsx';
 import { usePicked } from './diff/picked.ts';
@@ -12,7 +13,7 @@ import { OutsideNote, useIsOutside } from './list/OutsideNote.tsx';
 import { RepairNote } from './list/RepairNote.tsx';
 import { RequestList } from './list/RequestList.tsx';
 import { SortChoice } from './list/SortChoice.tsx';
-import { useRequests } from './list/use-requests.ts';
+import { type ShownRequests, useRequests } from './list/use-requests.ts';
 import classes from './Requests.module.css';
 
 interface RequestBrowserProps {
@@ -27,7 +28,9 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const [, navigate] = useLocation();
   const [isHeld, setHeld] = useState(false);
   // While a request is open, the list must not move.
-  const shown = useRequests(filter, isHeld || openId !== null);
+  const listed = useRequests(filter, isHeld || openId !== null);
+  const pins = usePins();
+  const shown = useMemo(() => withoutUnpinned(listed, filter, pins.ids), [listed, filter, pins.ids]);
   const isOutside = useIsOutside(shown, openId);
   const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
@@ -67,12 +70,14 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           openId={openId}
           anchorId={lastOpenId.current}
           columns={columns}
+          pinnedIds={pins.ids ?? noPins}
           isNarrow={isNarrow}
           onHold={setHeld}
         />
         {openId !== null && (
           <RequestPanel
             id={openId}
+            onPinned={pins.refetch}
             onClose={() => navigate(`/requests${search}`, { replace: true })}
             onNext={moveTo(index + 1)}
             onPrevious={moveTo(index - 1)}
@@ -82,4 +87,23 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
       <RequestDiff />
     </>
   );
+}
+
+const noPins: ReadonlySet<string> = new Set();
+
+/** Which requests are pinned; null until known. */
+function usePins() {
+  const { answer, refetch } = useQuery<'pins'>({ type: 'pins' });
+  const ids = useMemo(() => answer && new Set(answer.map(({ id }) => id)), [answer]);
+  return { ids, refetch };
+}
+
+/** A list of pinned requests, without those that are so no longer. */
+function withoutUnpinned(
+  shown: ShownRequests,
+  { pinned }: ShownFilter,
+  pinnedIds: ReadonlySet<string> | null,
+): ShownRequests {
+  if (!pinned || !pinnedIds) return shown;
+  return { ...shown, requests: shown.requests?.filter(({ id }) => pinnedIds.has(id)) ?? null };
 }

@@ -21,6 +21,8 @@ import { useTab } from './use-tab.ts';
 
 interface RequestPanelProps {
   id: string;
+  /** It has been pinned, or is no longer. */
+  onPinned(): void;
   onClose(): void;
   /** Opens the request below in the list; null at its end. */
   onNext: (() => void) | null;
@@ -88,19 +90,23 @@ interface PanelContentProps extends RequestPanelProps {
   onDialog(mode: SendMode | null): void;
 }
 
-function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
+function PanelContent({ id, onPinned, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
   const { inspector: names, close } = useMessages();
   // Queried again when the request has ended.
   const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
   const pinning = useCommand();
   const { answer, problem, refetch } = useQuery<'request'>({ type: 'request', id }, outcome);
   const full = answer?.request.id === id ? answer : null;
+  const pinned = () => {
+    refetch();
+    onPinned();
+  };
   return (
     <>
       <div className={classes.head}>
         {full ? <Headline request={full.request} /> : <span className={classes.headline} />}
         <div className={classes.headActs}>
-          {full && full.request.outcome !== null && <PinButton full={full} command={pinning} onChanged={refetch} />}
+          {full && full.request.outcome !== null && <PinButton full={full} command={pinning} onChanged={pinned} />}
           {full && <SendMenu full={full} dialog={dialog} onDialog={onDialog} />}
           <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
           <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />

@@ -30,7 +30,10 @@ export function ListSummary({ filter, listed, sortedOf, children }: ListSummaryP
   const latestAtRound = useRef({ roundMs, latest });
   if (latestAtRound.current.roundMs !== roundMs) latestAtRound.current = { roundMs, latest };
   const query = queryOf(filter, filter.range ? roundMs : 0);
-  const { answer } = useQuery<'request-count'>({ type: 'request-count', filter: query }, latestAtRound.current.latest);
+  const { answer } = useQuery<'request-count'>(
+    { type: 'request-count', filter: query },
+    `${latestAtRound.current.latest} ${filter.pinned ? listed : ''}`,
+  );
   const isCut = filter.sort !== undefined && listed >= sortedSize && answer !== null && answer.requests > listed;
   return (
     <p className={classes.summary} role="status">

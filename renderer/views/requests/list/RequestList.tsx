@@ -19,6 +19,7 @@ interface RequestListProps {
   /** The request that is or was last open; kept in view. */
   anchorId: string | null;
   columns: readonly ColumnName[];
+  pinnedIds: ReadonlySet<string>;
   /** Two lines per request. */
   isNarrow: boolean;
   onHold(isHeld: boolean): void;

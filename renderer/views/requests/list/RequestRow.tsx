@@ -1,4 +1,4 @@
-import { IconMessages, IconWaveSine } from '@tabler/icons-react';
+import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
 import type { RequestOutcome } from '../../../../server/contract/ledger.ts';
@@ -35,6 +35,8 @@ interface RequestRowProps {
   isTabStop: boolean;
   /** Whether it is selected to be compared. */
   isPicked: boolean;
+  /** Whether it is kept beyond the retention of the log. */
+  isPinned: boolean;
 }
 
 /** One request. Re-renders only when it changes or moves, and each second while it runs. */
@@ -101,7 +103,7 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
 };
 
 /** The method and version that nearly all requests share are only in its tooltip. */
-function RequestCell({ request, href, isOpen, isTabStop, isPicked }: RequestRowProps) {
+function RequestCell({ request, href, isOpen, isTabStop, isPicked, isPinned }: RequestRowProps) {
   const { requests: names } = useLocalization().messages;
   const { method } = request;
   const methodAndRoute = `${method} ${request.route}`;
@@ -130,6 +132,7 @@ function RequestCell({ request, href, isOpen, isTabStop, isPicked }: RequestRowP
         {method !== 'POST' && <span className={classes.soft}>{method} </span>}
         {path}
       </Link>
+      {isPinned && <IconPinFilled className={classes.mark} size={13} role="img" aria-label={names.pins.pinned} />}
       {request.stream && <StreamMark />}
       {request.session && <SessionMark id={request.session.id} />}
       {request.shadowOf && <span className={classes.soft}> {names.shadows.mark}</span>}
@@ -175,7 +178,7 @@ function NameCell({ className, name }: { className: string | undefined; name: st
 
 function StreamMark() {
   const { streamed } = useLocalization().messages.requests;
-  return <IconWaveSine className={classes.stream} size={13} role="img" aria-label={streamed} />;
+  return <IconWaveSine className={classes.mark} size={13} role="img" aria-label={streamed} />;
 }
 
 /** Links to the session of the request; the rest of the row links to the request. */

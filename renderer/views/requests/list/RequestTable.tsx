@@ -26,13 +26,14 @@ interface RequestTableProps {
   openId: string | null;
   anchorId: string | null;
   columns: readonly ColumnName[];
+  pinnedIds: ReadonlySet<string>;
   isNarrow: boolean;
   onHold(isHeld: boolean): void;
 }
 
 /** Renders only the visible rows. Only one of them is a tab stop; the arrow keys, J and K move to the others. */
 export function RequestTable(props: RequestTableProps) {
-  const { shown, filter, openId, anchorId, columns, isNarrow, onHold } = props;
+  const { shown, filter, openId, anchorId, columns, pinnedIds, isNarrow, onHold } = props;
   const { requests, waiting, isLoading, problem, hasMore, loadMore, showWaiting } = shown;
   const { title } = useMessages().requests;
   const scroller = useRef<HTMLDivElement>(null);
@@ -120,6 +121,7 @@ export function RequestTable(props: RequestTableProps) {
                   href={hrefOf(request.id, search)}
                   isOpen={index === openIndex}
                   isTabStop={request.id === focus.tabStop}
+                  isPinned={pinnedIds.has(request.id)}
                   isPicked={picked.ids.includes(request.id)}
                 />
               );
