@@ -1,6 +1,7 @@
 /** @suite long The look of the window: its typefaces and its motion. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { hashOf, testKey } from '../support/gateway.ts';
 import { openInSuite } from './window-suite.ts';
 
 const open = openInSuite();
@@ -59,4 +60,28 @@ it.each(['no-preference', 'reduce'] as const)('moves for 150 ms at most: %s', as
     return Math.max(...times);
   });
   expect(longestMs).toBeLessThanOrEqual(reducedMotion === 'reduce' ? 0 : 150);
+});
+
+it.each([
+  [420, 44],
+  [1280, 28],
+])('has room for a finger around the buttons of rows, but not where rows are low: %i px', async (width, side) => {
+  const keys = ['one', 'two'].map((name) => ({ id: name, name, group: 'default', hash: hashOf(`${testKey}-${name}`) }));
+  const context = { viewport: { width, height: 800 } };
+  const { page } = await open({ screen: '/keys', config: { keys }, context });
+  const row = page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('switch') })
+    .first();
+  const sizes = await row.locator('button').evaluateAll((all) =>
+    all.map((each) => {
+      const { width, height } = each.getBoundingClientRect();
+      return [width, height];
+    }),
+  );
+  expect(sizes).toEqual([
+    [side, side],
+    [side, side],
+  ]);
+  expect(await row.evaluate((each) => each.getBoundingClientRect().height)).toBeLessThan(width === 420 ? 80 : 46);
 });
