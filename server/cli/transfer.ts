@@ -197,10 +197,12 @@ function describePreview({ changes, refusals, enteredAnew }: ImportPreview): str
   ].join('\n');
 }
 
-async function writeText(file: string, text: string): Promise<void> {
+/** Rejects with a CliError if the file cannot be written. */
+export async function writeText(file: string, text: string | AsyncIterable<string>): Promise<void> {
   try {
     await writeFile(file, text, { mode: 0o600 });
   } catch (error) {
+    if (error instanceof GatewayError || error instanceof CliError) throw error;
     const isFolderMissing = systemErrorCode(error) === 'ENOENT';
     const reason = isFolderMissing ? `there is no folder ${dirname(file)}; make it first` : describeFileProblem(error);
     throw new CliError(`${file} cannot be written: ${reason}.`);

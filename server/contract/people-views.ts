@@ -4,7 +4,7 @@ import type { Limits } from './limit-settings.ts';
 import type { LimitMeter } from './limits.ts';
 import type { Person, TokenScope } from './people.ts';
 
-/** A change that a person made. Contains no secrets. */
+/** A change that a person made, or the reading of what was captured. Contains no secrets. */
 export interface AuditEntry {
   /** Increases with each entry. */
   seq: number;
@@ -18,7 +18,7 @@ export interface AuditEntry {
   tokenId: string | null;
   /** The client's IP address; null if unknown. */
   address: string | null;
-  /** The command's `type`, or `sign-in`. */
+  /** The command's `type`, `sign-in`, or `request.read`, whose `target` names the requests. */
   action: string;
   /** What the action concerned, such as the id of a key; null if that has no name. */
   target: string | null;

@@ -141,7 +141,7 @@ export const audit = {
   byToken: 'by API token',
   details: (count: number, number: string) => `${number} ${count === 1 ? 'change' : 'changes'}`,
   emptyTitle: 'No entries',
-  emptyNext: 'Changes and sign-ins appear here. They are kept for 400 days.',
+  emptyNext: 'Changes, sign-ins and readings of captures appear here. They are kept for 400 days.',
   newer: 'Newer',
   older: 'Older',
   pages: 'Pages',

@@ -393,4 +393,5 @@ export const requests = {
 export const requestActions: AuditActions<'request'> = {
   'request.pin': (target) => `pinned request ${target}`,
   'request.unpin': (target) => `unpinned request ${target}`,
+  'request.read': (target) => `read what was captured of ${target}`,
 };

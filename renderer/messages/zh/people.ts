@@ -136,7 +136,7 @@ export const audit: typeof english.audit = {
   byToken: '通过 API token',
   details: (_count, number) => `${number} 处更改`,
   emptyTitle: '没有条目',
-  emptyNext: '更改和登录会显示在这里，保留 400 天。',
+  emptyNext: '更改、登录和对捕获内容的查看会显示在这里，保留 400 天。',
   newer: '较新',
   older: '较早',
   pages: '翻页',

@@ -377,4 +377,5 @@ export const requests: typeof english.requests = {
 export const requestActions: typeof english.requestActions = {
   'request.pin': (target) => `固定了请求 ${target}`,
   'request.unpin': (target) => `取消固定了请求 ${target}`,
+  'request.read': (target) => `查看了 ${target} 的捕获内容`,
 };

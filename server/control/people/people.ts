@@ -32,6 +32,11 @@ export interface People {
   listener(person: Person, sources: EventSources, listener: (message: EventMessage) => void): typeof listener;
   /** Records a change in the audit list. Never rejects. */
   note(change: MadeChange): Promise<void>;
+  /**
+   * Records in the audit list that the captures of these requests are read. Rejects with a GatewayError if it cannot:
+   * then they must not be shown. `by` is absent for the administrator of the machine.
+   */
+  noteReading(requestIds: readonly string[], by: Caller | undefined): Promise<void>;
   createToken(command: CommandMap['token.create'], by: Caller | undefined): Promise<CommandResults['token.create']>;
   revokeToken(command: CommandMap['token.revoke'], by: Caller | undefined): Promise<CommandResults['token.revoke']>;
   signOut(personId: string): Promise<CommandResults['person.sign-out']>;

@@ -101,9 +101,37 @@ type Answers = {
   [T in QueryType]: (query: QueryMap[T], scope: Asking) => QueryResults[T] | Promise<QueryResults[T]>;
 };
 
+/** The ids of the requests whose captures an answer shows. */
+const capturesIn: { readonly [T in QueryType]?: (result: QueryResults[T]) => string[] } = {
+  request: ({ request, capture }) => (capture ? [request.id] : []),
+  'request-texts': (texts) => texts.map(({ id }) => id),
+};
+
 export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
+  const answers = createAnswers(ports);
+  const visible = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
+    if (!by) return answers[type](query, { by, within: undefined, own: null });
+    const asked = whereSignedIn(ports.people).narrow(type, query, { by, config: ports.live.used.config });
+    return asked.shown(await answers[type](asked.query, { by, within: asked.within, own: asked.own }));
+  };
+  const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
+    const result = await visible(type, query, by);
+    const read = ports.people ? (capturesIn[type]?.(result) ?? []) : [];
+    if (read.length > 0) await ports.people?.noteReading(read, by);
+    return result;
+  };
+  const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
+    const query: Query = parseInput(querySchema, input, 'query');
+    if (by) checkScope(by, 'read');
+    return answer(query.type, query, by);
+  };
+  // Safe, because the type of `answers` pairs each query with its result.
+  return answerAny as AnswerQuery;
+}
+
+function createAnswers(ports: QueryPorts): Answers {
   const { views, ledger } = ports;
-  const answers: Answers = {
+  return {
     status: () => views.status(),
     providers: () => views.providers(),
     presets: () => ports.providers.presets(),
@@ -153,18 +181,6 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
     audit: (query) => whereSignedIn(ports.people).audit(query),
     host: () => viewHost(ports),
   };
-  const answer = async <T extends QueryType>(type: T, query: QueryMap[T], by: Caller | undefined) => {
-    if (!by) return answers[type](query, { by, within: undefined, own: null });
-    const asked = whereSignedIn(ports.people).narrow(type, query, { by, config: ports.live.used.config });
-    return asked.shown(await answers[type](asked.query, { by, within: asked.within, own: asked.own }));
-  };
-  const answerAny = async (input: unknown, by?: Caller): Promise<QueryResult> => {
-    const query: Query = parseInput(querySchema, input, 'query');
-    if (by) checkScope(by, 'read');
-    return answer(query.type, query, by);
-  };
-  // Safe, because the type of `answers` pairs each query with its result.
-  return answerAny as AnswerQuery;
 }
 
 /** Throws GatewayError `not_found` for the administrator of the machine, who has no own keys. */

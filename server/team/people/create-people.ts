@@ -12,9 +12,10 @@ import { ownOf, visibilityOf, withinOf } from './visibility.ts';
 interface PeoplePorts {
   service: Pick<PeopleService, 'createToken' | 'listTokens' | 'listPeople' | 'checkOpen' | 'end' | 'readAudit'>;
   note: People['note'];
+  noteReading: People['noteReading'];
 }
 
-export function createPeople({ service, note }: PeoplePorts): People {
+export function createPeople({ service, note, noteReading }: PeoplePorts): People {
   const tokens = (by: Caller | undefined): Promise<QueryResults['tokens']> =>
     service.listTokens(!by || by.person.isAdmin ? null : by.person.id);
   return {
@@ -28,6 +29,7 @@ export function createPeople({ service, note }: PeoplePorts): People {
     within: (person, config) => withinOf(visibilityOf(person, config)),
     listener: visibleEvents,
     note,
+    noteReading,
     async createToken(command, by) {
       // The administrator of the machine has the admin token.
       if (!by) throw controlError('forbidden', { code: 'token-without-person' });

@@ -4,7 +4,7 @@ import type { PeoplePorts, PeopleSide } from '../../engine/team.ts';
 import { TrustedProxies } from '../../http/client-address.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { openPeopleStore } from '../../store/sqlite/people-store.ts';
-import { createAuditChange } from './audit-change.ts';
+import { createAuditChange, createAuditReading } from './audit.ts';
 import { createPeople } from './create-people.ts';
 import type { PeopleAccess } from './people-access.ts';
 import { checkPerson } from './people-guard.ts';
@@ -16,9 +16,10 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
   const { options, adminToken, log } = ports;
   const proxies = new TrustedProxies(options.trustedProxies);
   const service = await openService(ports);
+  const audit = { store: service.store, nowMs: Date.now, log };
   const access: PeopleAccess = { service, proxies, publicOrigin: options.publicOrigin };
   return {
-    people: createPeople({ service, note: createAuditChange({ store: service.store, nowMs: Date.now, log }) }),
+    people: createPeople({ service, note: createAuditChange(audit), noteReading: createAuditReading(audit) }),
     door: {
       signIn: createSignInRoutes(access),
       admit: (request) => checkPerson(request, access, adminToken),

@@ -1,19 +1,23 @@
 /** `sluice people` and `sluice audit`: who has signed in to a team gateway, and what they have changed. */
+import { pipeline } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Examples } from '../../cli/examples.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from '../../cli/limit-option.ts';
 import { findPerson } from '../../cli/role.ts';
 import { type Cell, moment, optional, table } from '../../cli/shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
+import { writeText } from '../../cli/transfer.ts';
 import type { Verbs } from '../../cli/verb.ts';
 import type { Person } from '../../contract/people.ts';
 import type { AuditEntry, PersonView } from '../../contract/people-views.ts';
+import type { QueryResults } from '../../contract/queries.ts';
 
 interface AuditOptions {
   person?: string;
   local?: boolean;
   limit: number;
   before?: number;
+  export?: string;
 }
 
 const maxEntries = 1_000;
@@ -32,7 +36,7 @@ export const peopleExamples: Examples = {
     'sluice people revoke mia@acme.example',
     'sluice people revoke mia@acme.example --disable --yes --gateway https://gateway.example',
   ],
-  audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --json > audit.json'],
+  audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --export audit.jsonl'],
 };
 
 export function addPeopleVerbs(program: Command, { on }: Verbs): void {
@@ -111,19 +115,37 @@ function addAudit(program: Command, on: Verbs['on']): void {
     )
     .option('--local', 'changes made with the admin token of the machine')
     .option('-n, --limit <number>', 'the number of entries', parseLimit, 50)
-    .option('--before <number>', 'entries before this one: the "next" of the page before', parseEntry);
-  on<AuditOptions>(audit, async ({ control, output }, _, { person, local, limit, before }) => {
+    .option('--before <number>', 'entries before this one: the "next" of the page before', parseEntry)
+    .addOption(
+      new Option('--export <file>', 'write all entries to a file, as JSON lines; "-" is stdout').conflicts('limit'),
+    );
+  on<AuditOptions>(audit, async ({ control, output, terminal }, _, { person, local, limit, before, export: file }) => {
     const personId = local ? null : person === undefined ? undefined : (await findPerson(control, person)).id;
-    const page = await control.query({
-      type: 'audit',
-      limit,
-      ...(personId !== undefined && { personId }),
-      ...(before !== undefined && { before }),
-    });
+    const asked = { type: 'audit' as const, ...(personId !== undefined && { personId }) };
+    if (file !== undefined) {
+      const lines = auditLines((next) => control.query({ ...asked, limit: maxEntries, ...next }), before ?? null);
+      if (file === '-') return pipeline(lines, terminal.stdout, { end: false });
+      await writeText(file, lines);
+      return output.show({ file }, `Written to ${file}.`);
+    }
+    const page = await control.query({ ...asked, limit, ...(before !== undefined && { before }) });
     const head = ['time', 'who', optional('from'), 'action', 'target', optional('changed')];
     output.show(page, table(head, page.entries.map(entryRow), 'There are no such entries.'));
     if (page.next !== null && !output.isJson) output.note(`Earlier ones: --before ${page.next}`);
   });
+}
+
+/** All entries, latest first, with only one page in memory. */
+async function* auditLines(
+  read: (page: { before?: number }) => Promise<QueryResults['audit']>,
+  start: number | null,
+): AsyncGenerator<string, void, undefined> {
+  let before = start;
+  do {
+    const { entries, next } = await read(before === null ? {} : { before });
+    yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+    before = next;
+  } while (before !== null);
 }
 
 function personRow(person: PersonView): Cell[] {

@@ -38,6 +38,7 @@ describe('signing in', () => {
     const { result } = await query({ cookie: await team.signIn(name) });
     expect(result).toEqual({
       signsIn: true,
+      limitUse: [],
       person: { id: expect.stringMatching(/^prs_/), name: `${name} of Acme`, email: `${name}@acme.example`, ...rights },
     });
   });

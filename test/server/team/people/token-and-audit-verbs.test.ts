@@ -2,10 +2,11 @@
  * The verbs `token`, `people` and `audit`, used with a gateway at which people sign in, and with the engine of the same
  * machine.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AuditEntry } from '../../../../server/contract/people-views.ts';
 import { acquireInstanceLock, type InstanceLock } from '../../../../server/data-folder/instance-lock.ts';
 import { runVerb } from '../../cli/run-cli.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
@@ -90,6 +91,34 @@ test('the audit list tells who changed what, of one person, of the machine, and 
   });
   expect((await runAs(tokens.mia, 'audit')).stderr).toContain('not allowed');
   expect((await runOn('audit', '--person', 'nobody')).stderr).toContain('There is no person "nobody"');
+});
+
+test('the audit list is exported as JSON lines, of all pages or of one person', async () => {
+  const scopes = ['read'];
+  const cookie = await team.signIn('ada');
+  const { id } = (await (await team.call('/query', { cookie }, { type: 'who-am-i' })).json()).result.person;
+  // More than a page.
+  for (let count = 0; count < 1_010; count += 1) await team.sluice.gateway.execute({ type: 'faults.stop' });
+  await team.call('/execute', { cookie }, { type: 'token.create', name: 'last', scopes });
+  const file = join(folder, 'audit.jsonl');
+  expect(await runAs(tokens.ada, 'audit', '--export', file)).toMatchObject({
+    code: 0,
+    stdout: `Written to ${file}.\n`,
+  });
+  const linesOf = (text: string): AuditEntry[] =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((each) => JSON.parse(each));
+  const written = linesOf(await readFile(file, 'utf8'));
+  expect(written[0]).toMatchObject({ action: 'token.create', target: 'last', personId: id });
+  const numbers = written.map(({ seq }) => seq);
+  expect(numbers).toEqual(Array.from({ length: written.length }, (_, index) => written.length - index));
+  expect(numbers.length).toBeGreaterThan(1_010);
+  const piped = await runOn('audit', '--export', '-', '--person', 'ada@acme.example');
+  expect(linesOf(piped.stdout)).toEqual(written.filter(({ personId }) => personId === id));
+  expect((await runOn('audit', '--export', join(folder, 'none', 'x'))).stderr).toContain('there is no folder');
+  expect((await runAs(tokens.mia, 'audit', '--export', '-')).stderr).toContain('not allowed');
 });
 
 test('an administrator lists people, and signs one out everywhere', async () => {
