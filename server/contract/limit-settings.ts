@@ -25,3 +25,17 @@ export const limitsSchema = z.strictObject({
 
 export type Limits = z.infer<typeof limitsSchema>;
 export type Budget = z.infer<typeof budgetSchema>;
+
+/** US dollars; null if off. */
+const amountUsd = z.number().positive().nullable().default(null);
+
+/**
+ * Limits for the cost of a single session. Off by default.
+ *
+ * Counted from a session's first request, or from when it was last resumed.
+ */
+export const sessionBudgetSchema = z.strictObject({
+  notifyAtUsd: amountUsd.describe('Cost of a session at which a notification and a webhook are sent.'),
+  stopAtUsd: amountUsd.describe('Cost of a session at which its further requests are refused, until it is resumed.'),
+});
+export type SessionBudget = z.infer<typeof sessionBudgetSchema>;

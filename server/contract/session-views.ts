@@ -3,7 +3,6 @@
  * session is called.
  */
 
-import { z } from 'zod';
 import type { RequestOutcome, ToolResult, UsageCertainty } from './ledger.ts';
 
 /** Sums over requests of a session. */
@@ -172,20 +171,6 @@ export function titleOf({ name, client, models }: Titled, opening?: RequestText)
   const program = programOf(client);
   return name ?? opening?.opening ?? (program && model ? `${program}, ${model}` : (program ?? model ?? null));
 }
-
-/** US dollars; null if off. */
-const amountUsd = z.number().positive().nullable().default(null);
-
-/**
- * Limits for the cost of a single session. Off by default.
- *
- * Counted from a session's first request, or from when it was last resumed.
- */
-export const sessionBudgetSchema = z.strictObject({
-  notifyAtUsd: amountUsd.describe('Cost of a session at which a notification and a webhook are sent.'),
-  stopAtUsd: amountUsd.describe('Cost of a session at which its further requests are refused, until it is resumed.'),
-});
-export type SessionBudget = z.infer<typeof sessionBudgetSchema>;
 
 /** A session has reached an amount of its budget. Reported once for each amount. */
 export interface SessionBudgetReached {

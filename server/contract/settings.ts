@@ -1,11 +1,11 @@
 /** Settings of the whole program. */
 import { z } from 'zod';
+import { sessionBudgetSchema } from './limit-settings.ts';
 import { metricsSetting, metricsTokenSetting, telemetrySchema, webhooksSetting } from './observability.ts';
 import { peopleSchema } from './people.ts';
 import { milliseconds } from './policy.ts';
 import { priceFieldNames, priceRenewalModes } from './price-views.ts';
 import { sharedCountsSchema } from './replica-limits.ts';
-import { sessionBudgetSchema } from './session-views.ts';
 import { dayMs, gibibyte, mebibyte } from './units.ts';
 
 /** PostgreSQL counts days in 32 bits; nobody needs more than this. */

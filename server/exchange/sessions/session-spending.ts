@@ -4,7 +4,8 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
-import type { SessionBudget, SessionBudgetReached } from '../../contract/session-views.ts';
+import type { SessionBudget } from '../../contract/limit-settings.ts';
+import type { SessionBudgetReached } from '../../contract/session-views.ts';
 import { LruMap } from '../../ground/collections.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 
