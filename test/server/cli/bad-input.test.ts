@@ -26,6 +26,7 @@ const refusals: Record<string, readonly Refused[]> = {
   serve: [wrong('--port 70000', 'from 0 to 65535'), unknownOption],
   stop: [notRunning, unknownOption],
   run: [wrong('', 'The argument command is missing'), failed('--key nobody -- true', 'There is no key "nobody"')],
+  terminal: [failed('--key nobody', 'There is no key "nobody"'), unknownOption],
   record: [wrong('-- true', 'The option --cassette'), wrong('--cassette x', 'The argument command is missing')],
   replay: [failed('--cassette /nowhere/x -- true', 'there is no such folder')],
   'cassette export': [failed('/nowhere x.har', 'there is no such folder')],
