@@ -36,6 +36,6 @@ export interface Failure {
   isDenied?: boolean;
   /** For a purchase (`isPurchase`): the upstream may have made and billed what was asked for, and its answer is lost. */
   isLost?: boolean;
-  /** For `rejected`: only this target cannot serve the request. Nothing was sent; another target may accept it. */
+  /** For `rejected`: only this target cannot serve the request, such as for lack of the route. Another target may accept it. */
   isOnlyHere?: boolean;
 }

@@ -63,7 +63,7 @@ describe('an answer is', () => {
     ['model-unavailable', 400, openAi('model_not_found', { param: 'model' })],
     ['model-unavailable', 404, JSON.stringify({ error: { code: 'DeploymentNotFound', message: 'no deployment' } })],
     ['model-unavailable', 404, '<html>nginx</html>'],
-    ['model-unavailable', 404, JSON.stringify({ detail: 'Not Found' })],
+    ['model-unavailable', 404, ''],
     ['model-unavailable', 405, ''],
     ['model-unavailable', 501, ''],
     ['rejected', 404, openAi('not_found', { param: 'file_id', message: 'No such file.' })],
@@ -83,6 +83,25 @@ describe('an answer is', () => {
     ['rejected', 416, ''],
     ['rejected', 508, openAi('loop_detected')],
   ])('%s: %i %.90s', (wanted, status, body) => expect(classOf(status, body).class).toBe(wanted));
+
+  test.each([
+    JSON.stringify({ error: { message: 'Unknown route' } }),
+    JSON.stringify({ error: { message: 'Unknown request URL: POST /v1/embeddings.', code: 'unknown_url' } }),
+    openAi(null, { message: 'Invalid URL (POST /v1/embeddings)' }),
+    openAi('not_found', { message: 'The path /v1/embeddings was not found on this server.' }),
+    JSON.stringify({ detail: 'Not Found' }),
+    JSON.stringify({ status: 404, message: 'Cannot POST /v1/embeddings' }),
+    '404 page not found',
+  ])('about a route that only this provider lacks, not the model: 404 %s', (body) => {
+    expect(classOf(404, body)).toMatchObject({ class: 'rejected', isOnlyHere: true });
+  });
+
+  test.each(['No endpoints found for a/b.', 'The path of the model was not found'])(
+    'about the model: 404 %s',
+    (message) => {
+      expect(classOf(404, JSON.stringify({ error: { message, code: 404 } })).class).toBe('model-unavailable');
+    },
+  );
 
   test('about a job where the request names one', () => {
     const isAboutJob = true;

@@ -18,6 +18,8 @@ export type Meaning =
   | 'oversize'
   | 'loop'
   | 'clash'
+  /** The service lacks the route; another one may have it. */
+  | 'no-route'
   /** The model's context is full; the request is larger than this API takes. */
   | 'context'
   | 'large'

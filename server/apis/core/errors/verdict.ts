@@ -37,6 +37,7 @@ const classOf: Record<Meaning, FailureClass> = {
   invalid: 'rejected',
   policy: 'rejected',
   missing: 'rejected',
+  'no-route': 'rejected',
   oversize: 'rejected',
   loop: 'rejected',
   clash: 'rejected',
@@ -76,6 +77,7 @@ export function failureBy(failed: FailedAnswer): Failure {
     ...(overflow?.limit && { contextTokens: overflow.limit }),
     ...(meaning === 'right' || meaning === 'credential' ? scopeOf(message) : {}),
     ...(isDenied && { isDenied: true }),
+    ...(meaning === 'no-route' && { isOnlyHere: true }),
     ...(status === 400 && meaning === 'invalid' && reasoningWords.test(message) && { refusesReasoning: true }),
     ...(refusedMember !== null && { refusesMember: refusedMember }),
   };
@@ -156,7 +158,7 @@ function meaningOf(status: number, words: Words | null, isAboutJob: boolean): Me
     case 403:
       return words ? meaningOf403(words) : 'right';
     case 404:
-      return isAboutJob || (words && !isAboutModel(words)) ? 'missing' : 'no-model';
+      return meaningOf404(words, isAboutJob);
     case 405:
     case 501:
       return 'unsupported';
@@ -201,7 +203,7 @@ const policyWords = boundedPattern(/flagged|moderation|\bpolic(?:y|ies)\b|conten
 const authorityWords = boundedPattern(/not authorized to perform/i);
 /** A credential may be valid although its account is not allowed to count tokens. */
 const countWords = boundedPattern(/bedrock:CountTokens/);
-const modelName = boundedPattern(/model_not_found|model_not_supported|deploymentnotfound|unknown_url/i);
+const modelName = boundedPattern(/model_not_found|model_not_supported|deploymentnotfound/i);
 /** `models/…` is part of a resource's name at Google. */
 const modelWords = boundedPattern(/\bmodels?\b(?!\/)|deployment/i);
 const regionWords = boundedPattern(
@@ -228,6 +230,27 @@ function meaningOf403(words: Words): Meaning {
 const objectWords = boundedPattern(
   /\b(?:file|batch|upload|response|conversation|container|thread|cached ?content|vector store|skill)\w?\b[^.]{0,80}\b(?:not found|not exist|no longer)|^no such (?:file|batch|upload|response|conversation)/i,
 );
+
+/**
+ * The service has no such path: "Unknown request URL", "Invalid URL (POST /v1/embeddings)", "Cannot POST /v1/embeddings" of
+ * Express, `{"detail":"Not Found"}` of FastAPI, "404 page not found" of Go. OpenRouter's "No endpoints found for a/b" is about a model.
+ */
+const routeWords = boundedPattern(
+  /\b(?:unknown|invalid|no such|no matching|unrecognized|unsupported) (?:request )?(?:route|path|url|endpoint)\b|\b(?:route|path|url|endpoint)\b[^.]{0,80}\b(?:not found|not exist|unknown)|\bno route\b|^cannot (?:get|post|put|patch|delete) \/|^(?:404:? )?(?:page )?not found\.?$/i,
+);
+
+function meaningOf404(words: Words | null, isAboutJob: boolean): Meaning {
+  if (isAboutJob) return 'missing';
+  if (words === null) return 'no-model';
+  if (namesNoRoute(words)) return 'no-route';
+  return isAboutModel(words) ? 'no-model' : 'missing';
+}
+
+/** A route that a service lacks says nothing about the model, which other routes may serve. */
+function namesNoRoute({ message, name, param }: Words): boolean {
+  if (name === 'unknown_url') return true;
+  return param !== 'model' && !modelName.test(name) && !modelWords.test(message) && routeWords.test(message);
+}
 
 /** A 404 that names another parameter, or an object, is about that. */
 function isAboutModel({ message, type, param, isText }: Words): boolean {
@@ -312,6 +335,7 @@ const tellings: Record<Meaning, Told> = {
   clash: { type: invalid, code: null, status: 'own' },
   context: { type: invalid, code: 'context_length_exceeded', status: 400 },
   large: { type: invalid, code: 'request_too_large', status: 413 },
+  'no-route': { type: invalid, code: 'not_found', status: 404 },
   'no-model': { type: invalid, code: 'model_not_found', status: 404 },
   denied: { type: invalid, code: 'permission_denied', status: 403 },
   region: { type: invalid, code: 'permission_denied', status: 403 },
