@@ -44,7 +44,7 @@ export const sortOfColumn: Partial<Record<ColumnName, SortBy | 'time'>> = {
 const widths: Record<ColumnName, string> = {
   status: '104px',
   time: '112px',
-  request: 'minmax(40px, 130fr)',
+  request: 'minmax(40px, 150fr)',
   model: 'minmax(40px, 112fr)',
   provider: 'minmax(40px, 112fr)',
   key: 'minmax(40px, 86fr)',
