@@ -132,7 +132,7 @@ export function monthSoFar(nowMs: number): { sinceMs: number; untilMs: number } 
 export interface MonthForecast {
   /** What is known of the cost so far. */
   costUsd: number;
-  /** At the end of the month; null if that cannot be told. */
+  /** At the end of the month, never less than so far; null if that cannot be told. */
   expectedUsd: number | null;
 }
 
@@ -146,5 +146,6 @@ export function forecastMonth(
   const starts = days.flatMap(({ name }) => (name === null ? [] : [new Date(`${name}T00:00`).getTime()]));
   if (costUsd === 0) return null;
   const pace = paceOf({ used: costUsd, startMs: Math.min(...starts), endMs, nowMs });
-  return { costUsd, expectedUsd: pace?.expected ?? null };
+  // The guess has fewer digits than the cost.
+  return { costUsd, expectedUsd: pace && Math.max(costUsd, pace.expected) };
 }

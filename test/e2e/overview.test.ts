@@ -87,8 +87,8 @@ it('leads from each figure to the requests that it counts', async () => {
   const top = page.getByRole('region', { name: 'Most used' });
   const hrefOf = (name: string | RegExp, within = usage) =>
     within.getByRole('link', { name, exact: true }).first().getAttribute('href');
-  await usage.getByRole('link', { name: '24 failed' }).waitFor();
-  expect(await hrefOf('24 failed')).toMatch(/^#\/requests\?outcome=failed&since=\d+$/);
+  await usage.getByRole('link', { name: '24 of 600 failed' }).waitFor();
+  expect(await hrefOf('24 of 600 failed')).toMatch(/^#\/requests\?outcome=failed&since=\d+$/);
   expect(await hrefOf('Show requests')).toMatch(/^#\/requests\?since=\d+$/);
   expect(await hrefOf('gpt-0', top)).toMatch(/^#\/requests\?since=\d+&model=gpt-0$/);
   const failedOfModel = top.getByRole('row').filter({ hasText: 'gpt-0' }).getByRole('link').nth(1);
@@ -130,10 +130,10 @@ it('follows the requests as they end, and tells refusals from failures', async (
   const usage = page.getByRole('region', { name: 'Usage' });
   await usage.getByRole('button', { name: 'Requests 2' }).waitFor();
   await usage.getByRole('button', { name: 'Failure rate 100%' }).waitFor();
-  expect(await usage.getByRole('link', { name: '1 of them refused' }).getAttribute('href')).toContain(
+  expect(await usage.getByRole('link', { name: '1 refused, not counted' }).getAttribute('href')).toContain(
     'outcome=refused',
   );
-  await usage.getByRole('link', { name: '2 failed' }).waitFor();
+  await usage.getByRole('link', { name: '1 of 1 failed' }).waitFor();
   await upstream.stop();
 });
 

@@ -1,11 +1,10 @@
 import { Skeleton, UnstyledButton } from '@mantine/core';
 import { Link } from 'wouter';
-import type { MonthForecast } from '../../../server/contract/limits.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { UsageAnswers } from './load-usage.ts';
 import classes from './MetricTiles.module.css';
 import { requestsAddress } from './requests-address.ts';
-import { failureRate, type Metric, sumOf } from './usage-figures.ts';
+import { admittedOf, failureRate, failuresOf, type Metric, monthText, sumOf } from './usage-figures.ts';
 
 interface MetricTilesProps {
   answers: UsageAnswers | null;
@@ -62,11 +61,17 @@ function tilesOf(answers: UsageAnswers, localization: Localization): Tile[] {
   const since = grid.sinceMs;
   const all = requestsAddress({ since });
   const sum = sumOf(total);
-  const { costUsd, unpricedRequests, errors, refused } = sum;
+  const { costUsd, unpricedRequests, refused } = sum;
+  const failed = failuresOf(sum);
   const rate = failureRate(sum);
   const failures = [
-    ...(errors > 0
-      ? [{ text: names.failed(formats.number(errors)), href: requestsAddress({ outcome: 'failed', since }) }]
+    ...(failed > 0
+      ? [
+          {
+            text: names.failed(formats.number(failed), formats.number(admittedOf(sum))),
+            href: requestsAddress({ outcome: 'failed', since }),
+          },
+        ]
       : []),
     ...(refused > 0
       ? [
@@ -104,14 +109,4 @@ function tilesOf(answers: UsageAnswers, localization: Localization): Tile[] {
         firstByte.p95Ms === null ? [] : [{ text: names.p95Detail(formats.duration(firstByte.p95Ms)), href: all }],
     },
   ];
-}
-
-function monthText(
-  { costUsd, expectedUsd }: MonthForecast,
-  { messages: { overview: names }, formats }: Localization,
-): string {
-  const soFar = formats.dollars(costUsd);
-  return expectedUsd === null
-    ? names.month(soFar)
-    : names.monthForecast(soFar, formats.dollars(Math.round(expectedUsd * 100) / 100));
 }

@@ -1,6 +1,8 @@
 /** The metrics of the overview, and the conversion of the engine's steps to chart series. Pure. */
+import type { MonthForecast } from '../../../server/contract/limits.ts';
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en/en.ts';
+import type { Localization } from '../../messages/use-messages.ts';
 
 export type Metric = keyof Messages['overview']['metrics'];
 export type CountedMetric = Exclude<Metric, 'firstByte'>;
@@ -35,9 +37,14 @@ export function failuresOf({ errors, refused }: Pick<Counted, 'errors' | 'refuse
   return errors - refused;
 }
 
-/** Relative to the requests that Sluice did not refuse; null if there were none. */
+/** The requests that Sluice did not refuse, of which `failuresOf` failed. */
+export function admittedOf({ requests, refused }: Pick<Counted, 'requests' | 'refused'>): number {
+  return requests - refused;
+}
+
+/** The failures relative to the admitted requests; null if there were none. */
 export function failureRate(counted: Pick<Counted, 'requests' | 'errors' | 'refused'>): number | null {
-  const admitted = counted.requests - counted.refused;
+  const admitted = admittedOf(counted);
   return admitted > 0 ? failuresOf(counted) / admitted : null;
 }
 
@@ -97,4 +104,13 @@ export function othersOf(
     // Costs are floating-point numbers, so the remainder may differ slightly from zero.
     return rest > 1e-9 ? rest : 0;
   });
+}
+
+/** What this month has cost, and comes to. */
+export function monthText(
+  { costUsd, expectedUsd }: MonthForecast,
+  { messages: { overview: names }, formats }: Localization,
+): string {
+  const soFar = formats.dollars(costUsd);
+  return expectedUsd === null ? names.month(soFar) : names.monthForecast(soFar, formats.dollars(expectedUsd));
 }

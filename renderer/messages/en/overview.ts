@@ -35,9 +35,10 @@ export const overview = {
   metrics: { requests: 'Requests', tokens: 'Tokens', cost: 'Cost', errors: 'Failure rate', firstByte: 'First byte' },
   showRequests: 'Show requests',
   tokensDetail: (input: string, output: string) => `${input} in, ${output} out`,
-  failed: (requests: string) => `${requests} failed`,
+  /** Both without the refused ones. */
+  failed: (failures: string, requests: string) => `${failures} of ${requests} failed`,
   /** Refused by Sluice with a 4xx status. */
-  refused: (requests: string) => `${requests} of them refused`,
+  refused: (requests: string) => `${requests} refused, not counted`,
   p95Detail: (duration: string) => `95% within ${duration}`,
   median: 'Median',
   p95: '95th percentile',

@@ -43,6 +43,11 @@ describe('the forecast of a month', () => {
     expect(monthSoFar(nowMs)).toEqual({ sinceMs: startMs, untilMs: nowMs + 1 });
   });
 
+  test.each([0.000_27, 1.000_000_4, 1_234_567.89])('is never below the %d spent', (costUsd) => {
+    const name = '2026-11-01';
+    expect(forecastMonth([{ name, costUsd }], endMs - 1)?.expectedUsd).toBeGreaterThanOrEqual(costUsd);
+  });
+
   test('is none where nothing is known to have cost anything', () => {
     expect(forecastMonth([], nowMs)).toBeNull();
     expect(forecastMonth([{ name: '2026-11-01', costUsd: null }], nowMs)).toBeNull();

@@ -2,15 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { labelInterval, ticksUpTo } from '../../../../renderer/components/usage/chart/scale.ts';
 import { createNameColors } from '../../../../renderer/components/usage/name-colors.ts';
 import {
+  admittedOf,
   amountOf,
   failureRate,
   failureRates,
   leadersOf,
+  monthText,
   othersOf,
   sumOf,
   valuesAt,
 } from '../../../../renderer/components/usage/usage-figures.ts';
 import { defaultRange, gridOf, rangeNames, stepsOf } from '../../../../renderer/components/usage/usage-range.ts';
+import { en } from '../../../../renderer/messages/en/en.ts';
+import { createFormats } from '../../../../renderer/messages/formats.ts';
 import type { LiveRequest } from '../../../../renderer/state/requests/live-request.ts';
 import { callersOf, tokensPerSecond } from '../../../../renderer/views/overview/live-figures.ts';
 import type { UsageStepView } from '../../../../server/contract/request-views.ts';
@@ -52,7 +56,14 @@ it('the failure rate leaves the callers’ mistakes out, and is unknown where no
   const mixed = { ...step(0, 'a', 6), errors: 3, refused: 2 };
   const refused = { ...step(hour, 'a', 2), errors: 2, refused: 2 };
   expect(valuesAt([0, hour, 2 * hour], failureRates([mixed, refused]))).toEqual([0.25, null, null]);
-  expect([amountOf(mixed, 'errors'), failureRate(mixed)]).toEqual([1, 0.25]);
+  expect([amountOf(mixed, 'errors'), admittedOf(mixed), failureRate(mixed)]).toEqual([1, 4, 0.25]);
+});
+
+it('the forecast of a month is as exact as what is spent', () => {
+  const localization = { language: 'en', setLanguage() {}, messages: en, formats: createFormats('en', en) } as const;
+  expect(monthText({ costUsd: 0.000_27, expectedUsd: 0.000_31 }, localization)).toBe(
+    '$0.00027 this month, at this pace $0.00031 by its end',
+  );
 });
 
 describe('the range that fits', () => {
