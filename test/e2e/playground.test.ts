@@ -537,6 +537,48 @@ describe('the playground', () => {
     expect(await chat.getByLabel('Model 3', { exact: true }).inputValue()).toBe('demo-chat');
   });
 
+  it('adds a column that is empty until its model is chosen, and shows each failure in its own column', async () => {
+    const config = { providers: [{ id: 'main', baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-a', 'gpt-b'] }] };
+    const { page } = await openPanel('chat', { config });
+    const chat = page.getByRole('region', { name: 'Chat' });
+    const sse = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'An answer' } }] })}\n\ndata: [DONE]\n\n`;
+    const answered = { contentType: 'text/event-stream', body: sse };
+    await page.route('**/v1/chat/completions', (route) => route.fulfill(answered), { times: 1 });
+    await say(chat, 'Hello');
+    await chat.getByText('An answer').waitFor();
+    await chat.getByRole('button', { name: 'Add a model' }).click();
+    const second = chat.getByLabel('Model 2', { exact: true });
+    await expectFocus(second);
+    await chat.getByText('Choose a model.').waitFor();
+    await chat.getByText('Choose model 2, then send.').waitFor();
+    expect(await chat.getByText('An answer').count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await second.click();
+    await expect.poll(() => page.getByRole('listbox').getByRole('option').count()).toBe(1);
+    await second.fill('gpt-b');
+    await page.route('**/v1/chat/completions', (route) => {
+      const { model } = route.request().postDataJSON();
+      return route.fulfill({ status: 500, json: { error: { message: `${model} is down` } } });
+    });
+    await say(chat, 'And now?');
+    const lanes = chat.getByRole('list');
+    for (const [lane, model] of ['gpt-a', 'gpt-b'].entries()) {
+      await lanes.nth(lane).getByRole('alert').getByText(`500: ${model} is down`).waitFor();
+      await lanes.nth(lane).getByText('And now?').waitFor();
+    }
+    expect(await chat.getByRole('alert').count()).toBe(2);
+    expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('');
+    await lanes.nth(1).getByRole('button', { name: 'Try again' }).click();
+    await lanes.nth(1).getByRole('alert').getByText('500: gpt-b is down').waitFor();
+    await page.unroute('**/v1/chat/completions');
+    await page.route('**/v1/chat/completions', (route) => route.fulfill(answered));
+    await lanes.nth(1).getByRole('button', { name: 'Edit' }).click();
+    await say(chat, 'And then?');
+    await expect.poll(() => chat.getByText('And then?').count()).toBe(2);
+    expect(await chat.getByText('And now?').count()).toBe(0);
+    expect(await turnsOf(chat)).toHaveLength(6);
+  });
+
   it('asks again for an answer, and sends a message anew with what has changed in it, by keyboard', async () => {
     let count = 0;
     const upstream = await startUpstream((_request, response) => {

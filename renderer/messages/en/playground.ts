@@ -24,6 +24,8 @@ export const playground = {
   /** `number`: of the conversation, 2 to 4. */
   modelOf: (number: string) => `Model ${number}`,
   removeModel: (number: string) => `Remove model ${number}`,
+  modelToChoose: 'Choose a model.',
+  modelMissing: (number: string) => `Choose model ${number}, then send.`,
   noModelFor: 'No listed model seems to support this. Choose one or type a name.',
   unreachable: 'The gateway did not answer.',
   refused: (status: string, message: string) => `${status}: ${message}`,

@@ -23,6 +23,8 @@ export const playground: typeof english.playground = {
   addModel: '添加模型',
   modelOf: (number) => `模型 ${number}`,
   removeModel: (number) => `移除模型 ${number}`,
+  modelToChoose: '请选择模型。',
+  modelMissing: (number) => `请先选择模型 ${number}，然后发送。`,
   noModelFor: '列表中似乎没有适合的模型。请选择一个或输入名称。',
   unreachable: '网关没有响应。',
   refused: (status, message) => `错误 ${status}：${message}`,

@@ -47,6 +47,20 @@ export function withNewVersion(
   return old ? [...turns.slice(0, index), { ...old, text, image: image ?? old.image }] : [...turns];
 }
 
+/**
+ * Where a conversation has a message that another one has at `index`; -1 if it does not have it, because it began later or went
+ * another way.
+ */
+export function findMessage(turns: readonly Turn[], message: Turn, index: number): number {
+  const isIt = (turn: Turn | undefined) => turn?.role === message.role && turn.text === message.text;
+  return isIt(turns[index]) ? index : turns.findLastIndex(isIt);
+}
+
+/** Whether an answer has no word and no tool call. */
+export function isWordless({ text, toolCalls }: Turn): boolean {
+  return text === '' && toolCalls.length === 0;
+}
+
 /** The answer before its first word. */
 export function beginAnswer(turns: readonly Turn[], model: string): Turn {
   return { ...emptyTurn, id: turns.length, role: 'assistant', model };
@@ -95,7 +109,7 @@ function toMessage(turn: Turn, previous: Turn | undefined): object[] {
   }
   if (turn.role === 'user') return [{ role: 'user', content: userContent(turn) }];
   // The answer failed before its first word.
-  if (turn.text === '' && turn.toolCalls.length === 0) return [];
+  if (isWordless(turn)) return [];
   const calls = turn.toolCalls.map(({ id, ...calledFunction }) => ({ id, type: 'function', function: calledFunction }));
   return [{ role: 'assistant', content: turn.text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
 }

@@ -1,13 +1,15 @@
 import { Button, Textarea } from '@mantine/core';
 import { IconColumns2, IconMessagePlus, IconX } from '@tabler/icons-react';
-import { type KeyboardEvent, type RefObject, useRef } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
 import { IconAction } from '../../../components/buttons/IconAction.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { findMessage } from '../../../state/chat/conversation.ts';
 import { countSet } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { type ModelChoice, useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { shortcutOf } from '../../../state/window/shortcuts.ts';
+import { FailureNote } from '../call/FailureNote.tsx';
 import { FilePicker } from '../call/FilePicker.tsx';
 import { PlaygroundPanel } from '../call/PlaygroundPanel.tsx';
 import { SamplingFields } from '../call/SamplingFields.tsx';
@@ -20,30 +22,39 @@ type Chat = ReturnType<typeof useChat>;
 
 /** A streamed conversation, optionally with tools, an image, or several models side by side. */
 export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
-  const { playground: names } = useMessages();
+  const { messages, formats } = useLocalization();
+  const names = messages.playground;
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
   const session = useChat(keyChoice, models.model);
   const { chat, change, runners, isRunning } = session;
   const messageInput = useRef<HTMLTextAreaElement>(null);
   const [first = []] = chat.lanes;
-  const edit = (turn: number) => {
-    beginEdit(turn);
+  const isSeveral = chat.lanes.length > 1;
+  const laneModels = [models.model, ...chat.otherModels];
+  const edit = (lane: number, index: number) => {
+    beginEdit(lane, index);
     messageInput.current?.focus();
   };
   const laneOf = (lane: number) => {
     const runner = runners[lane] ?? runners[0];
+    const turns = chat.lanes[lane] ?? [];
+    const hasModel = laneModels[lane]?.trim() !== '';
     return {
       runner,
-      head: chat.lanes.length > 1 && <LaneHead lane={lane} models={models} session={session} />,
+      head: isSeveral && <LaneHead lane={lane} models={models} session={session} />,
       result: (
-        <ConversationView
-          turns={chat.lanes[lane] ?? []}
-          isRunning={runner.isRunning}
-          isBlocked={isRunning || !runner.canRun}
-          editedTurn={chat.editing?.turn ?? null}
-          onEdit={edit}
-          onRegenerate={(index) => void session.regenerate(lane, index)}
-        />
+        <>
+          <ConversationView
+            turns={turns}
+            isRunning={runner.isRunning}
+            isBlocked={isRunning || !runner.canRun || !hasModel}
+            isModelMissing={isSeveral && !hasModel}
+            editedTurn={chat.editing && findMessage(turns, chat.editing.message, chat.editing.index)}
+            onEdit={(index) => edit(lane, index)}
+            onRegenerate={(index) => void session.regenerate(lane, index)}
+          />
+          {isSeveral && <FailureNote {...(session.failures[lane] ?? { failure: null })} />}
+        </>
       ),
     };
   };
@@ -52,9 +63,9 @@ export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
     <PlaygroundPanel
       title={names.panels.chat}
       keyChoice={keyChoice}
-      models={models}
+      models={{ ...models, models: withoutTaken(models.models, chat.otherModels) }}
       lanes={[laneOf(0), ...others]}
-      failures={session.failures}
+      failures={isSeveral ? [] : session.failures}
       isIncomplete={session.isIncomplete}
       onSend={() => void session.send()}
       onStop={session.stop}
@@ -105,10 +116,26 @@ export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
         session={session}
         inputRef={messageInput}
         canSend={!session.isIncomplete && !isRunning && runners[0].canRun && models.model !== ''}
-        onEdit={edit}
+        onEdit={(index) => edit(0, index)}
       />
+      {laneModels.map(
+        (model, lane) =>
+          lane > 0 &&
+          model.trim() === '' && (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a lane has no other identity
+            <p key={lane} className={classes.soft}>
+              {names.modelMissing(formats.number(lane + 1))}
+            </p>
+          ),
+      )}
     </PlaygroundPanel>
   );
+}
+
+/** The models that no other lane has; all of them if there are no others. */
+function withoutTaken(models: ModelChoice['models'], taken: readonly string[]): ModelChoice['models'] {
+  const free = models.filter(({ id }) => !taken.includes(id));
+  return free.length > 0 ? free : models;
 }
 
 interface LaneHeadProps {
@@ -121,15 +148,24 @@ interface LaneHeadProps {
 function LaneHead({ lane, models, session: { chat, change, isRunning } }: LaneHeadProps) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
-  if (lane === 0) return <p className={classes.laneHead}>{models.model}</p>;
+  const input = useRef<HTMLInputElement>(null);
+  const model = lane === 0 ? models.model : (chat.otherModels[lane - 1] ?? '');
+  const isNew = lane > 0 && model === '';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the lane has been added
+  useEffect(() => {
+    if (isNew) input.current?.focus();
+  }, []);
+  if (lane === 0) return <p className={classes.laneHead}>{model}</p>;
   const number = formats.number(lane + 1);
-  const choose = (model: string) => change({ otherModels: chat.otherModels.with(lane - 1, model) });
+  const choose = (chosen: string) => change({ otherModels: chat.otherModels.with(lane - 1, chosen) });
+  const taken = [models.model, ...chat.otherModels.toSpliced(lane - 1, 1)];
   return (
     <div className={classes.laneHead}>
       <ModelField
         label={names.modelOf(number)}
         isBare
-        choice={{ ...models, model: chat.otherModels[lane - 1] ?? '', choose }}
+        inputRef={input}
+        choice={{ ...models, models: withoutTaken(models.models, taken), model, choose }}
       />
       <IconAction
         label={names.removeModel(number)}

@@ -3,7 +3,7 @@ import { IconAction } from '../../../components/buttons/IconAction.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import type { Turn } from '../../../state/chat/conversation.ts';
+import { isWordless, type Turn } from '../../../state/chat/conversation.ts';
 import { AnswerFacts } from '../call/AnswerFacts.tsx';
 import { FailureNote } from '../call/FailureNote.tsx';
 import classes from '../Playground.module.css';
@@ -13,6 +13,8 @@ interface ConversationViewProps {
   isRunning: boolean;
   /** Nothing can be sent now. */
   isBlocked: boolean;
+  /** One of several models is still to be chosen. */
+  isModelMissing: boolean;
   /** The message that is being edited. */
   editedTurn: number | null;
   onEdit(index: number): void;
@@ -20,14 +22,14 @@ interface ConversationViewProps {
 }
 
 /** The conversation so far. */
-export function ConversationView({ turns, isRunning, editedTurn, ...rest }: ConversationViewProps) {
+export function ConversationView({ turns, isRunning, isModelMissing, editedTurn, ...rest }: ConversationViewProps) {
   const { playground: names } = useMessages();
   if (turns.length === 0) {
     return (
       <div className={classes.empty}>
         <IconMessage2 size={28} stroke={1.3} aria-hidden />
-        <p className={classes.words}>{names.chatEmpty}</p>
-        <p className={classes.words}>{names.messageHint}</p>
+        <p className={classes.words}>{isModelMissing ? names.modelToChoose : names.chatEmpty}</p>
+        {!isModelMissing && <p className={classes.words}>{names.messageHint}</p>}
       </div>
     );
   }
@@ -55,7 +57,6 @@ interface TurnViewProps extends Pick<ConversationViewProps, 'isBlocked' | 'onEdi
 function TurnView({ turn, index, isEdited, isStreaming, isBlocked, onEdit, onRegenerate }: TurnViewProps) {
   const { playground: names } = useMessages();
   const isAnswer = turn.role === 'assistant';
-  const isEmpty = turn.text === '' && turn.toolCalls.length === 0;
   const author = turn.model ?? names.roles[turn.role];
   const regenerate = isBlocked ? undefined : () => onRegenerate(index);
   return (
@@ -85,7 +86,7 @@ function TurnView({ turn, index, isEdited, isStreaming, isBlocked, onEdit, onReg
       </div>
       {turn.image && <img className={classes.shown} src={turn.image} alt={names.attachedImage} />}
       {isAnswer ? <AnswerText text={turn.text} /> : <p className={classes.words}>{turn.text}</p>}
-      {isStreaming && isEmpty && <p className={classes.soft}>…</p>}
+      {isStreaming && isWordless(turn) && <p className={classes.soft}>…</p>}
       {turn.toolCalls.map((call) => (
         <p key={call.id} className={classes.toolCall}>
           {names.toolCall} <code>{`${call.name}(${call.arguments})`}</code>

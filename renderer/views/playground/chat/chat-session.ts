@@ -11,7 +11,7 @@ interface ChatSession {
   /** The models of the lanes after the first, which has the panel's. */
   otherModels: readonly string[];
   /** The message to which the input is a new version; null for a new message. */
-  editing: { turn: number /** What was in the input before. */; draft: string } | null;
+  editing: { message: Turn; index: number /** What was in the input before. */; draft: string } | null;
   text: string;
   image: File | null;
   system: string;
@@ -38,11 +38,11 @@ export const chatExchanges = [
   createExchangeStore(),
 ] as const;
 
-/** The new lane continues the first conversation with a model of its own. */
+/** The new lane begins a conversation of its own, with a model still to be chosen. */
 export function addLane(): void {
   chatSession.set((old) => ({
     ...old,
-    lanes: [...old.lanes, old.lanes[0] ?? []],
+    lanes: [...old.lanes, []],
     otherModels: [...old.otherModels, ''],
   }));
 }
@@ -65,10 +65,11 @@ export function beginNewChat(): void {
 }
 
 /** Puts a message of the person into the input. Sent, it takes the place of that message and of all that followed. */
-export function beginEdit(turn: number): void {
+export function beginEdit(lane: number, index: number): void {
   chatSession.set((old) => {
-    const text = old.lanes[0]?.[turn]?.text;
-    return text === undefined ? old : { ...old, text, editing: { turn, draft: old.editing?.draft ?? old.text } };
+    const message = old.lanes[lane]?.[index];
+    if (message === undefined) return old;
+    return { ...old, text: message.text, editing: { message, index, draft: old.editing?.draft ?? old.text } };
   });
 }
 

@@ -3,6 +3,8 @@ import type { Outcome } from '../../../state/calls/exchange.ts';
 import { parseJson } from '../../../state/calls/json-path.ts';
 import {
   beginAnswer,
+  findMessage,
+  isWordless,
   type Turn,
   toMessages,
   withChunk,
@@ -49,19 +51,22 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
     const runner = runners[lane] ?? runners[0];
     const outcome = await runner.attempt({ path: '/chat/completions', body: body(model, turns) }, reader);
     show({ ...turn, failure: outcome.failure, requestId: requestIdOf(lane, outcome) });
-    return outcome.failure === null || turn.text !== '' || turn.toolCalls.length > 0;
+    return outcome.failure === null || !isWordless(turn);
   };
 
   const send = async () => {
     const { text, image, lanes, editing } = chat;
     const imageUrl = image && (await readAsDataUrl(image));
-    const nextLanes = lanes.map((turns) =>
-      editing ? withNewVersion(turns, editing.turn, { text, image: imageUrl }) : withUserInput(turns, text, imageUrl),
-    );
+    const nextLanes = lanes.map((turns) => {
+      const index = editing ? findMessage(turns, editing.message, editing.index) : -1;
+      if (index === -1) return withUserInput(turns, text, imageUrl);
+      return withNewVersion(turns, index, { text, image: imageUrl });
+    });
     change({ text: editing?.draft ?? '', image: null, editing: null });
     const succeeded = await Promise.all(nextLanes.map((turns, lane) => answer(lane, turns)));
-    if (succeeded.includes(true)) return;
-    // All answers failed before their first word, so the message returns to the input, before anything typed meanwhile.
+    // Of several models, each shows its failure below the message, and is asked again there.
+    if (lanes.length > 1 || succeeded.includes(true)) return;
+    // The answer failed before its first word, so the message returns to the input, before anything typed meanwhile.
     const current = chatSession.get();
     change({
       lanes,
@@ -74,7 +79,9 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
   /** Asks again for an answer. It replaces the old one, and what followed it, unless it fails before its first word. */
   const regenerate = async (lane: number, index: number) => {
     const old = chat.lanes[lane] ?? [];
-    if (!(await answer(lane, old.slice(0, index)))) setLane(lane, old);
+    const replaced = old[index];
+    const succeeded = await answer(lane, old.slice(0, index));
+    if (!succeeded && replaced && !isWordless(replaced)) setLane(lane, old);
   };
   return {
     chat,
@@ -86,10 +93,13 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
       !Array.isArray(toolList) ||
       schemaOf(chat.sampling) === null ||
       chat.otherModels.some((model) => model.trim() === ''),
-    /** Failures that no turn shows, because the answer failed before its first word, with the requests behind them. */
-    failures: chat.lanes.flatMap((turns, lane) => {
+    /** Per lane, the failure that no turn shows, because the answer failed before its first word, with the request behind it. */
+    failures: chat.lanes.map((turns, lane) => {
       const { failure = null, requestId = null } = runners[lane]?.exchange ?? {};
-      return failure === null || turns.at(-1)?.failure === failure ? [] : [{ failure, requestId }];
+      const last = turns.at(-1);
+      // Of an answer without a word, the turn is about to show it.
+      const isShown = last?.failure === failure || (last?.failure === null && isWordless(last));
+      return { failure: isShown ? null : failure, requestId };
     }),
     isRunning: runners.some(({ isRunning }) => isRunning),
     send,
