@@ -124,6 +124,7 @@ const singleImporters: Record<string, RegExp> = {
   'prom-client': /^server\/observability\//,
   '@opentelemetry/api': /^server\/observability\//,
   '@opentelemetry/sdk-trace': /^server\/observability\//,
+  '@opentelemetry/sdk-logs': /^server\/observability\//,
   '@opentelemetry/sdk-metrics': /^server\/observability\//,
 };
 

@@ -50,7 +50,7 @@ export const telemetrySchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Null: off.',
+      'The OTLP/HTTP base URL, such as `http://127.0.0.1:4318`; `/v1/traces`, `/v1/metrics` and `/v1/logs` are appended. Null: off.',
     ),
   headers: headers.default({}).describe('Sent with each export.'),
   protocol: z
@@ -65,6 +65,12 @@ export const telemetrySchema = z.strictObject({
     ),
   traces: z.boolean().default(true).describe('Send a trace of each request.'),
   metrics: z.boolean().default(true).describe('Send metrics. Jaeger and Langfuse accept traces only.'),
+  audit: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Send each new entry of the audit list as a log record, where people sign in. It names people and addresses.',
+    ),
 });
 export type TelemetrySettings = z.infer<typeof telemetrySchema>;
 

@@ -42,6 +42,7 @@ export const settingShapes: Record<SettingPath, SettingShape> = {
   'telemetry.headers': { kind: 'structure' },
   'telemetry.traces': { kind: 'switch' },
   'telemetry.metrics': { kind: 'switch' },
+  'telemetry.audit': { kind: 'switch' },
   'telemetry.conventions': { kind: 'choice', values: ['current', '1.41'] },
   'telemetry.protocol': { kind: 'choice', values: ['http/protobuf', 'http/json'] },
   webhooks: { kind: 'structure' },

@@ -109,6 +109,7 @@ const table = {
   'telemetry.headers': { preset: 'managed', level: 'advanced', window: 'observability' },
   'telemetry.traces': { preset: 'managed', level: 'advanced', window: 'observability' },
   'telemetry.metrics': { preset: 'managed', level: 'advanced', window: 'observability' },
+  'telemetry.audit': { preset: 'managed', level: 'advanced', window: 'observability' },
   'telemetry.conventions': { preset: 'managed', level: 'advanced', window: 'observability' },
   'telemetry.protocol': { preset: 'managed', level: 'advanced', window: 'observability' },
   webhooks: { preset: 'managed', level: 'advanced', window: 'observability' },

@@ -189,7 +189,7 @@ export const settingsSchema = z.strictObject({
   metricsToken: metricsTokenSetting
     .default(null)
     .describe('`env:NAME` or `file:PATH` of a token that may only read `/metrics`. Null: only the admin token may.'),
-  telemetry: telemetrySchema.prefault({}).describe('OpenTelemetry: traces and metrics over OTLP/HTTP.'),
+  telemetry: telemetrySchema.prefault({}).describe('OpenTelemetry: traces, metrics and the audit list over OTLP/HTTP.'),
   webhooks: webhooksSetting.default([]).describe('Addresses that are told of events.'),
   people: peopleSchema
     .nullable()

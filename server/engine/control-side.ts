@@ -29,7 +29,7 @@ import type { Foundations } from './foundations.ts';
 import type { GatewayAddress } from './gateway-address.ts';
 import { openLimits } from './limits.ts';
 import type { GatewayPorts, TeamPorts } from './ports.ts';
-import type { PeopleSide } from './team.ts';
+import type { PeoplePorts, PeopleSide } from './team.ts';
 
 interface ControlSidePorts {
   gatewayPorts: GatewayPorts;
@@ -66,6 +66,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     openSecrets: secrets.open,
     transport,
     adminToken: access.token,
+    audited: (entry) => ports.observability.audited(entry),
   });
   const people = side?.people ?? null;
   const limits = await openLimits(gatewayPorts, { ...base, live, keyOwners: side?.keyOwners ?? null });
@@ -124,7 +125,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
 async function openPeopleSide(
   { teams = {}, folders: { dataDir }, env, logging: { log } }: GatewayPorts,
   live: LiveConfig,
-  ports: { openSecrets: () => Promise<SecretStore>; transport: Transport; adminToken: AdminToken },
+  ports: Pick<PeoplePorts, 'openSecrets' | 'audited'> & { transport: Transport; adminToken: AdminToken },
 ): Promise<PeopleSide | null> {
   const { people: options, loadTeam } = teams;
   if (!options) return null;
@@ -132,7 +133,7 @@ async function openPeopleSide(
   const { openPeople } = await loadTeam();
   return openPeople({
     ...{ options, dataDir, env, log },
-    openSecrets: ports.openSecrets,
+    ...{ openSecrets: ports.openSecrets, audited: ports.audited },
     fetch: createFetch(ports.transport),
     settings: () => live.snapshot.settings.people,
     adminToken: ports.adminToken,

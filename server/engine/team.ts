@@ -5,6 +5,7 @@
 
 import type { LimitReached } from '../contract/limits.ts';
 import type { PeopleSettings } from '../contract/people.ts';
+import type { AuditEntry } from '../contract/people-views.ts';
 import type { SharedCountsSettings, SharedCountsView } from '../contract/replica-limits.ts';
 import type { AdminToken } from '../control/admin-token.ts';
 import type { Joining, JoinPorts } from '../control/joining.ts';
@@ -49,6 +50,8 @@ export interface PeoplePorts {
   settings(): PeopleSettings | null;
   /** Of the administrator of the machine. */
   adminToken: Pick<AdminToken, 'matches'>;
+  /** An entry of the audit list is stored. */
+  audited(entry: Omit<AuditEntry, 'seq'>): void;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 

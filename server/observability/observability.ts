@@ -1,5 +1,5 @@
 /**
- * Exports data to other tools, as configured: metrics for Prometheus, traces and metrics for OpenTelemetry, webhooks.
+ * Exports data to other tools, as configured: metrics for Prometheus, traces, metrics and the audit list for OpenTelemetry, webhooks.
  * What is switched off is not even loaded, and costs each request one comparison.
  */
 
@@ -14,7 +14,7 @@ import type { EngineFigures } from './engine-figures.ts';
 import type { ServiceNames } from './gen-ai.ts';
 import type { Metrics } from './prometheus.ts';
 import type { RequestTracer } from './request-tracing.ts';
-import type { Telemetry } from './telemetry.ts';
+import type { AuditedEntry, Telemetry } from './telemetry.ts';
 import type { Webhook, Webhooks } from './webhooks.ts';
 
 interface ObservabilityPorts {
@@ -79,6 +79,11 @@ export class Observability {
     if (this.#telemetry !== null) this.#telemetry.finished(record);
   }
 
+  /** An entry of the audit list is stored. */
+  audited(entry: AuditedEntry): void {
+    if (this.#telemetry !== null) this.#telemetry.audited(entry);
+  }
+
   /** Sends pending data. */
   async close(): Promise<void> {
     await this.#inTurn(async () => {
@@ -100,7 +105,7 @@ export class Observability {
 
   async #followTelemetry({ telemetry: settings }: Settings, engine: Observed): Promise<void> {
     const { endpoint } = settings;
-    const isOn = endpoint !== null && (settings.traces || settings.metrics);
+    const isOn = endpoint !== null && (settings.traces || settings.metrics || settings.audit);
     const headers = isOn ? await this.#headers(settings.headers) : {};
     const settingsText = JSON.stringify({ ...settings, headers });
     if (settingsText === this.#telemetryIsFor) return;

@@ -1,21 +1,25 @@
 /** OpenTelemetry through its own SDK. Loaded only if an endpoint is set. Nothing is registered globally. */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Attributes, Meter } from '@opentelemetry/api';
+import { type Attributes, type Meter, SeverityNumber } from '@opentelemetry/api';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import {
   type ISerializer,
+  JsonLogsSerializer,
   JsonMetricsSerializer,
   JsonTraceSerializer,
+  ProtobufLogsSerializer,
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from '@opentelemetry/otlp-transformer';
-import { resourceFromAttributes } from '@opentelemetry/resources';
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import { type Counting, countOf } from '../contract/count.ts';
 import type { RequestRecord, Usage } from '../contract/ledger.ts';
 import type { TelemetrySettings } from '../contract/observability.ts';
+import type { AuditEntry } from '../contract/people-views.ts';
 import { after } from '../ground/timers.ts';
 import { readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -23,11 +27,15 @@ import { type Conventions, operationName, type ServiceNames, schemaUrls, service
 import { createRequestTracer } from './request-spans.ts';
 import type { RequestTracer } from './request-tracing.ts';
 
+export type AuditedEntry = Omit<AuditEntry, 'seq'>;
+
 export interface Telemetry {
   /** Null if traces are switched off. */
   readonly tracer: RequestTracer | null;
   /** Counts a finished request. */
   finished(record: RequestRecord): void;
+  /** Sends an entry of the audit list, if that is switched on. */
+  audited(entry: AuditedEntry): void;
   /** Sends pending data, waiting at most two seconds for that. */
   stop(): Promise<void>;
 }
@@ -45,7 +53,7 @@ interface TelemetryOptions {
 }
 
 const metricsEveryMs = 60_000;
-const spansEveryMs = 5_000;
+const batchEveryMs = 5_000;
 const exportTimeoutMs = 30_000;
 const maxWaitMs = 2_000;
 
@@ -66,7 +74,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new OtlpExporter(targetOf(options, 'traces'), isJson ? JsonTraceSerializer : ProtobufTraceSerializer),
-        scheduledDelayMillis: everyMs ?? spansEveryMs,
+        scheduledDelayMillis: everyMs ?? batchEveryMs,
         exportTimeoutMillis: exportTimeoutMs,
       }),
     ],
@@ -90,14 +98,16 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   const tracer = settings.traces
     ? createRequestTracer({ tracer: spans.getTracer('sluice', version, scope), service, conventions })
     : null;
+  const logs = settings.audit ? createAuditLogs(options, resource) : null;
   return {
     tracer,
+    audited: (entry) => logs?.audited(entry),
     finished(record) {
       count?.(record);
       if (record.usage !== null && !isInSpans(record)) tracer?.billed(record);
     },
     async stop() {
-      const stopping = Promise.allSettled([spans.shutdown(), metrics?.shutdown()]);
+      const stopping = Promise.allSettled([spans.shutdown(), metrics?.shutdown(), logs?.shutdown()]);
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();
       const timer = after(resolve, maxWaitMs);
       await Promise.race([stopping, tooLong]);
@@ -114,13 +124,56 @@ function isInSpans({ capability, attempts }: RequestRecord): boolean {
   return capability !== 'realtime' && attempts.some(({ usage }) => usage !== null);
 }
 
-function targetOf({ settings, transport, failed }: TelemetryOptions, signal: 'traces' | 'metrics'): OtlpTarget {
+function targetOf(
+  { settings, transport, failed }: TelemetryOptions,
+  signal: 'traces' | 'metrics' | 'logs',
+): OtlpTarget {
   return {
     transport,
     url: `${settings.endpoint}${settings.endpoint.endsWith('/') ? '' : '/'}v1/${signal}`,
     headers: Object.fromEntries(Object.entries(settings.headers).map(([name, value]) => [name.toLowerCase(), value])),
     contentType: settings.protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
     failed,
+  };
+}
+
+/** Longer entries are sent without their changes, which an import of a large configuration may have many of. */
+const mostEntryChars = 64 * 1024;
+
+function createAuditLogs(options: TelemetryOptions, resource: Resource) {
+  const { settings, version, everyMs } = options;
+  const serializer = settings.protocol === 'http/json' ? JsonLogsSerializer : ProtobufLogsSerializer;
+  const provider = new LoggerProvider({
+    resource,
+    processors: [
+      new BatchLogRecordProcessor({
+        exporter: new OtlpExporter(targetOf(options, 'logs'), serializer),
+        scheduledDelayMillis: everyMs ?? batchEveryMs,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  });
+  const logger = provider.getLogger('sluice', version);
+  return {
+    audited(entry: AuditedEntry) {
+      const { at, personId, personName, tokenId, address, action, target } = entry;
+      const text = JSON.stringify(entry);
+      logger.emit({
+        eventName: 'sluice.audit',
+        timestamp: at,
+        severityNumber: SeverityNumber.INFO,
+        body: text.length <= mostEntryChars ? text : JSON.stringify({ ...entry, changes: null }),
+        attributes: {
+          'sluice.audit.action': action,
+          ...(target !== null && { 'sluice.audit.target': target }),
+          ...(tokenId !== null && { 'sluice.audit.token': tokenId }),
+          ...(personId !== null && { 'user.id': personId }),
+          ...(personName !== null && { 'user.full_name': personName }),
+          ...(address !== null && { 'client.address': address }),
+        },
+      });
+    },
+    shutdown: () => provider.shutdown(),
   };
 }
 

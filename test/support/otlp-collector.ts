@@ -1,7 +1,7 @@
 /** An OTLP/HTTP collector on loopback. It decodes deliveries into OTLP's JSON form. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readProtobufMetrics, readProtobufTraces } from './otlp-protobuf.ts';
+import { readProtobufLogs, readProtobufMetrics, readProtobufTraces } from './otlp-protobuf.ts';
 
 export type AttributeValue = string | number | boolean;
 
@@ -28,6 +28,16 @@ export interface CollectedPoint {
   attributes: Record<string, AttributeValue>;
 }
 
+export interface CollectedLog {
+  event: string;
+  atMs: number;
+  /** 9: information. */
+  severity: number;
+  body: string;
+  attributes: Record<string, AttributeValue>;
+  resource: Record<string, AttributeValue>;
+}
+
 export interface Delivery {
   path: string;
   headers: IncomingHttpHeaders;
@@ -40,6 +50,7 @@ export interface OtlpCollector {
   readonly spans: CollectedSpan[];
   /** Data points of histograms; each export contains the totals since the start. */
   readonly points: CollectedPoint[];
+  readonly logs: CollectedLog[];
   /** Answers the next deliveries with these statuses, in order, and later ones with 200. */
   refuse(...statuses: number[]): void;
   stop(): Promise<void>;
@@ -82,10 +93,26 @@ export interface JsonMetrics {
   }[];
 }
 
+export interface JsonLogs {
+  resourceLogs: {
+    resource: { attributes: JsonAttribute[] };
+    scopeLogs: {
+      logRecords: {
+        timeUnixNano: string;
+        severityNumber: number;
+        eventName: string;
+        body: { stringValue?: string };
+        attributes: JsonAttribute[];
+      }[];
+    }[];
+  }[];
+}
+
 export async function startOtlpCollector(): Promise<OtlpCollector> {
   const deliveries: Delivery[] = [];
   const spans: CollectedSpan[] = [];
   const points: CollectedPoint[] = [];
+  const logs: CollectedLog[] = [];
   let refusals: number[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -93,7 +120,7 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
     const delivery = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) };
     deliveries.push(delivery);
     const status = refusals.shift() ?? 200;
-    if (status === 200) take(delivery, spans, points);
+    if (status === 200) take(delivery, { spans, points, logs });
     answer(response, status);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -103,6 +130,7 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
     deliveries,
     spans,
     points,
+    logs,
     refuse: (...statuses) => {
       refusals = statuses;
     },
@@ -118,12 +146,17 @@ function answer(response: ServerResponse, status: number): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
 }
 
-function take({ path, headers, body }: Delivery, spans: CollectedSpan[], points: CollectedPoint[]): void {
+function take(
+  { path, headers, body }: Delivery,
+  { spans, points, logs }: Pick<OtlpCollector, 'spans' | 'points' | 'logs'>,
+): void {
   const isJson = headers['content-type'] === 'application/json';
   if (path.endsWith('/v1/traces')) {
     spans.push(...spansOf(isJson ? JSON.parse(body.toString()) : readProtobufTraces(body)));
   } else if (path.endsWith('/v1/metrics')) {
     points.push(...pointsOf(isJson ? JSON.parse(body.toString()) : readProtobufMetrics(body)));
+  } else if (path.endsWith('/v1/logs')) {
+    logs.push(...logsOf(isJson ? JSON.parse(body.toString()) : readProtobufLogs(body)));
   } else throw new Error(`nothing is collected at ${path}`);
 }
 
@@ -158,6 +191,21 @@ function pointsOf({ resourceMetrics }: JsonMetrics): CollectedPoint[] {
           attributes: valuesOf(attributes),
         })),
       ),
+    ),
+  );
+}
+
+function logsOf({ resourceLogs }: JsonLogs): CollectedLog[] {
+  return resourceLogs.flatMap(({ resource, scopeLogs }) =>
+    scopeLogs.flatMap(({ logRecords }) =>
+      logRecords.map(({ timeUnixNano, severityNumber, eventName, body, attributes }) => ({
+        event: eventName,
+        atMs: Number(timeUnixNano) / 1e6,
+        severity: severityNumber,
+        body: body.stringValue ?? '',
+        attributes: valuesOf(attributes),
+        resource: valuesOf(resource.attributes),
+      })),
     ),
   );
 }

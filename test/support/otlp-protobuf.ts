@@ -1,8 +1,8 @@
 /**
  * Reads the parts of OTLP's protobuf messages that tests check. Field numbers: opentelemetry-proto, `trace.proto`,
- * `metrics.proto`.
+ * `metrics.proto`, `logs.proto`.
  */
-import type { JsonAttribute, JsonMetrics, JsonTraces } from './otlp-collector.ts';
+import type { JsonAttribute, JsonLogs, JsonMetrics, JsonTraces } from './otlp-collector.ts';
 
 /** The values of each field number, in order: a number of fixed or variable length as a bigint, or bytes. */
 type Message = Map<number, (bigint | Buffer)[]>;
@@ -44,6 +44,23 @@ export function readProtobufMetrics(bytes: Buffer): JsonMetrics {
                 attributes: attributes(point, 9),
               })),
           },
+        })),
+      })),
+    })),
+  };
+}
+
+export function readProtobufLogs(bytes: Buffer): JsonLogs {
+  return {
+    resourceLogs: messages(read(bytes), 1).map((resourceLogs) => ({
+      resource: { attributes: attributes(messages(resourceLogs, 1)[0] ?? new Map(), 1) },
+      scopeLogs: messages(resourceLogs, 2).map((scope) => ({
+        logRecords: messages(scope, 2).map((record) => ({
+          timeUnixNano: String(whole(record, 1)),
+          severityNumber: Number(whole(record, 2)),
+          eventName: data(record, 12).toString(),
+          body: { stringValue: data(messages(record, 5)[0] ?? new Map(), 1).toString() },
+          attributes: attributes(record, 6),
         })),
       })),
     })),

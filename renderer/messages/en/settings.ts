@@ -125,6 +125,10 @@ export const settings = {
       label: 'OpenTelemetry metrics',
       hint: 'Jaeger and Langfuse accept traces only: switch metrics off for them.',
     },
+    'telemetry.audit': {
+      label: 'OpenTelemetry logs of the audit list',
+      hint: 'Each new entry, where people sign in: who did what, by name and address.',
+    },
     webhooks: {
       label: 'Webhooks',
       hint: 'One URL per line. Optionally followed by events (budget, session-budget, provider-down, provider-up, new-version; separated by commas) and by env:NAME or file:PATH of a signing secret.',

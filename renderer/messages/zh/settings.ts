@@ -107,6 +107,10 @@ export const settings: typeof english.settings = {
     'telemetry.protocol': { label: 'OpenTelemetry 协议', hint: 'Protobuf 更小；大多数收集器两者都支持。' },
     'telemetry.traces': { label: 'OpenTelemetry 追踪', hint: '每个请求一条追踪。' },
     'telemetry.metrics': { label: 'OpenTelemetry 指标', hint: 'Jaeger 和 Langfuse 只接收追踪，用于它们时请关闭。' },
+    'telemetry.audit': {
+      label: 'OpenTelemetry 审计日志',
+      hint: '在用户登录的网关上发送审计列表的每个新条目：谁做了什么，包括姓名和地址。',
+    },
     webhooks: {
       label: 'Webhook 地址',
       hint: '每行一个 URL，后面可加事件（budget、session-budget、provider-down、provider-up、new-version，以逗号分隔）和签名密钥的 env:名称 或 file:路径。',

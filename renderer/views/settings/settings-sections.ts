@@ -75,6 +75,7 @@ const fieldWords: Record<FieldPath, string> = {
   'telemetry.protocol': 'otel otlp json protobuf 遥测',
   'telemetry.traces': 'otel otlp traces spans jaeger langfuse 遥测 追踪',
   'telemetry.metrics': 'otel otlp metrics 遥测 指标',
+  'telemetry.audit': 'otel otlp logs audit siem 遥测 日志 审计',
   webhooks: 'notify alert slack events 通知 告警 事件',
 };
 

@@ -31,10 +31,17 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
 }
 
 async function openService(ports: PeoplePorts): Promise<PeopleService> {
-  const { options, dataDir, env, openSecrets, fetch, settings, log } = ports;
+  const { options, dataDir, env, openSecrets, fetch, settings, audited, log } = ports;
   const openLocal = () => openPeopleStore(dataDir === null ? ':memory:' : join(dataDir, 'people.sqlite'));
+  const store = await (options.openStore ?? openLocal)();
   return new PeopleService({
-    store: await (options.openStore ?? openLocal)(),
+    store: {
+      ...store,
+      async note(entry) {
+        await store.note(entry);
+        audited(entry);
+      },
+    },
     fetch,
     settings,
     clientSecret: async (reference) =>

@@ -80,6 +80,7 @@ const usable: Record<SettingPath, readonly unknown[]> = {
   'telemetry.headers': [{ authorization: 'env:OTLP', 'x-version': '4' }],
   'telemetry.traces': [false],
   'telemetry.metrics': [false],
+  'telemetry.audit': [true],
   'telemetry.conventions': ['1.41'],
   'telemetry.protocol': ['http/json'],
   webhooks: [[webhook]],
