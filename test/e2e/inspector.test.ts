@@ -114,6 +114,16 @@ it('shows no usage if no provider was called', async () => {
   await panel.getByText('No provider was called.').waitFor();
 });
 
+it('names the model that a mistyped name may mean', async () => {
+  const { page, gateway } = await open({
+    screen,
+    config: await configOf({ Only: (_request, response) => answer(response, 'x') }),
+  });
+  await gateway.client.chat.completions.create({ model: 'gpt-xx', messages }).catch(() => {});
+  const note = (await openFirst(page)).getByRole('note');
+  await note.getByText('Did you mean “gpt-x”?').waitFor();
+});
+
 it('shows each attempt with its own request and response, and why the next one was made', async () => {
   const error = { message: 'The engine is overloaded', type: 'server_error' };
   const config = await configOf({

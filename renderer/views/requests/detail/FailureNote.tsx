@@ -3,7 +3,10 @@ import { Link } from 'wouter';
 import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
+import { modelRouteVersion } from '../../../state/control/query-versions.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
 import { useKey } from '../../../state/control/use-found.ts';
+import { useQuery } from '../../../state/control/use-query.ts';
 import { useProviderName } from '../../../state/providers/use-provider-name.ts';
 import { explainFailure, fixOfRequest } from '../../../state/requests/failure-fix.ts';
 import { useRights } from '../../../state/rights/use-rights.ts';
@@ -36,12 +39,13 @@ function FaultNote({ fault }: { fault: string }) {
 }
 
 function Failed({ request }: { request: RequestView }) {
-  const { requests: names, inspector } = useLocalization().messages;
+  const { requests: names, inspector, models } = useLocalization().messages;
   const limits = useKey(request.keyId)?.limits ?? null;
   const providerName = useProviderName();
   const { mayOpen } = useRights();
   const fix = fixOfRequest(request, limits !== null);
   const explanation = explainFailure(request, names.errors);
+  const nearest = useNearestModel(request, fix?.kind === 'route' && mayOpen(fix.href));
   const { status } = request;
   const failed = shownFailureOf(request);
   const isCut = request.outcome === 'stream-broken';
@@ -64,6 +68,7 @@ function Failed({ request }: { request: RequestView }) {
         </p>
         {failed?.error && <FailureWords error={failed.error} className={classes.words} />}
         {advice ? <p>{advice}</p> : explanation && <p>{explanation}</p>}
+        {nearest !== null && <p>{models.refusals.nearest(nearest)}</p>}
         {fix && mayOpen(fix.href) && (
           <Link className={classes.fix} href={fix.href}>
             {names.fixes[fix.kind]}
@@ -73,6 +78,17 @@ function Failed({ request }: { request: RequestView }) {
       </div>
     </div>
   );
+}
+
+/** The model that the client may have meant, as the route preview names it; null if there is none, or if `isAsked` is false. */
+function useNearestModel({ keyId, modelAsked }: RequestView, isAsked: boolean): string | null {
+  const version = useControlState(modelRouteVersion);
+  const query =
+    isAsked && keyId !== null && modelAsked !== null
+      ? ({ type: 'route', key: keyId, model: modelAsked } as const)
+      : null;
+  const { answer } = useQuery<'route'>(query, version);
+  return (query && answer?.refusal?.nearest) ?? null;
 }
 
 /** If several attempts failed, the client receives the most informative failure, which need not be the last. */
