@@ -5,7 +5,7 @@ import { useControlStore } from '../../state/control/use-control.ts';
 import { usePlaces } from '../../state/rights/use-places.ts';
 import { announce, announcement } from '../../state/window/announcement.ts';
 import { createGoKeys } from '../../state/window/go-keys.ts';
-import { useHashLocation } from '../../state/window/hash-location.ts';
+import { useAddressChange, useHashLocation } from '../../state/window/hash-location.ts';
 import { type OverlayName, overlay } from '../../state/window/overlay.ts';
 import { isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
 import { useMenuActs } from '../../state/window/use-desktop.ts';
@@ -17,6 +17,7 @@ import { useLazyFile } from './use-lazy-file.ts';
 export function Overlays() {
   const shown = useSyncExternalStore(overlay.subscribe, overlay.shown);
   useGoKeys();
+  useAddressChange(overlay.close);
   // Before the page is shown, so that no key press on it is lost.
   useLayoutEffect(() => {
     addEventListener('keydown', onKey);

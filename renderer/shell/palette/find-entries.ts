@@ -56,7 +56,7 @@ function namesAction(action: string, searchWords: readonly string[]): boolean {
 
 /** Less than the difference between any two scores. */
 const recentBonus = 0.5;
-const scores = { wholeWord: 6, beginning: 5, inLabel: 3, letters: 2, besides: 1 };
+const scores = { wholeWord: 7, beginning: 6, inLabel: 4, letters: 3, besides: 2, withinBesides: 1 };
 
 /** Null if a word is not found. */
 function scoreOf({ label, detail, words = '' }: PaletteEntry, searchWords: readonly string[]): number | null {
@@ -64,12 +64,17 @@ function scoreOf({ label, detail, words = '' }: PaletteEntry, searchWords: reado
   const otherText = `${detail ?? ''} ${words}`.toLowerCase();
   let total = 0;
   for (const word of searchWords) {
-    const score =
-      scoreOfWord(word, labelWords, label.toLowerCase()) ?? (otherText.includes(word) ? scores.besides : null);
+    const score = scoreOfWord(word, labelWords, label.toLowerCase()) ?? scoreBesides(word, otherText);
     if (score === null) return null;
     total += score;
   }
   return total;
+}
+
+/** `currency` begins a word of what is about money, and is only within the `concurrency` of another entry. */
+function scoreBesides(word: string, otherText: string): number | null {
+  if (!otherText.includes(word)) return null;
+  return wordsOf(otherText).some((each) => each.startsWith(word)) ? scores.besides : scores.withinBesides;
 }
 
 function scoreOfWord(word: string, labelWords: readonly string[], label: string): number | null {

@@ -6,7 +6,7 @@
  * A screen with unsaved edits is left only after confirmation. Back, Forward and a typed address cannot be prevented,
  * so they are reverted, and repeated once the person agrees.
  */
-import { useSyncExternalStore } from 'react';
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import { unsavedEdits } from '../edits/unsaved-edits.ts';
 
 interface NavigateOptions {
@@ -113,6 +113,12 @@ function positionInHistory(): number | null {
 function listen(listener: () => void): () => void {
   addEventListener('hashchange', listener);
   return () => removeEventListener('hashchange', listener);
+}
+
+/** Acts at every change of the address, in place or to another screen, which an unsaved edit has not prevented. */
+export function useAddressChange(act: () => void): void {
+  const onChange = useEffectEvent(act);
+  useEffect(() => listen(() => onChange()), []);
 }
 
 export const currentPath = () => `/${pathOf(shownHash)}`;

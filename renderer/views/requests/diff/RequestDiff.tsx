@@ -10,6 +10,7 @@ import { useLocalization } from '../../../messages/use-messages.ts';
 import { formatJson } from '../../../state/captured/format-json.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
+import { useAddressChange } from '../../../state/window/hash-location.ts';
 import classes from '../detail/RequestPanel.module.css';
 import listClasses from '../Requests.module.css';
 import { ComparedTexts } from '../send-again/ComparedTexts.tsx';
@@ -25,6 +26,7 @@ export function RequestDiff() {
   const { ids, isCompared } = usePicked();
   const [first, second] = ids;
   const isShown = isCompared && first !== undefined && second !== undefined;
+  useAddressChange(() => isCompared && comparePicked(false));
   return (
     <ModalFrame opened={isShown} width="widest" title={names.diff.title} onClose={() => comparePicked(false)}>
       {isShown && <Queried ids={[first, second]} />}

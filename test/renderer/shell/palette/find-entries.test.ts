@@ -23,6 +23,8 @@ const entries = [
   entry('providers', 'Turn off OpenAI', 'openai turn on off'),
   entry('providers', 'Turn off Azure OpenAI, Europe', 'azure-eu'),
   entry('models', 'gpt-5-mini'),
+  entry('settings', 'Concurrent requests', 'concurrency parallel'),
+  entry('settings', 'Prices', 'cost currency'),
 ];
 
 const labels = (search: string, recent: string[] = []) =>
@@ -49,6 +51,7 @@ describe('the palette', () => {
     expect(labels('sett')).toEqual(['Settings', '设置']);
     expect(labels('设')).toEqual(['设置']);
     expect(labels('mini')).toEqual(['gpt-5-mini']);
+    expect(labels('currency')).toEqual(['Prices', 'Concurrent requests']);
   });
 
   it('finds a word by some of its letters, from the first one on', () => {
