@@ -30,6 +30,7 @@ export const logExamples: Examples = {
     'sluice log --follow --errors',
     'sluice log --key my-editor --since 2h',
     'sluice log --filter "status:>=500 cost:>0.05 range:7d"',
+    'sluice log --filter is:pinned',
     'sluice log --export csv --since 30d > requests.csv',
   ],
   'log show': [
@@ -37,11 +38,17 @@ export const logExamples: Examples = {
     'sluice log show req_0123456789abcdef0123456789abcdef --json',
   ],
   'log pin': [
+    'sluice log pin req_0123456789abcdef0123456789abcdef',
     'sluice log pin req_0123456789abcdef0123456789abcdef --note "the slow one"',
-    'sluice log --filter is:pinned',
   ],
-  'log note': ['sluice log note req_0123456789abcdef0123456789abcdef "same with gpt-5-mini?"'],
-  'log unpin': ['sluice log unpin req_0123456789abcdef0123456789abcdef'],
+  'log note': [
+    'sluice log note req_0123456789abcdef0123456789abcdef "same with gpt-5-mini?"',
+    'sluice log note req_0123456789abcdef0123456789abcdef ""',
+  ],
+  'log unpin': [
+    'sluice log unpin req_0123456789abcdef0123456789abcdef',
+    'sluice log unpin req_0123456789abcdef0123456789abcdef --gateway https://gateway.example',
+  ],
 };
 
 export function addLogVerb(program: Command, { on }: Verbs): void {

@@ -93,6 +93,7 @@ function toVersionBefore(database: Database): void {
     DROP TRIGGER captures_deleted_sizes;
     DROP TABLE capture_sizes;
     DELETE FROM facts WHERE name = 'captured bytes';
+    DROP TABLE pins;
     PRAGMA user_version = ${versionBefore};
   `);
 }
