@@ -74,7 +74,12 @@ export const peopleSchema = z.strictObject({
       'Of each person, over all of their keys together, in addition to those of the keys and groups. Absent: none.',
     ),
   personLimitsOf: z
-    .array(z.strictObject({ person: personId, limits: personLimitsSchema }))
+    .array(
+      z.strictObject({
+        person: personId.describe('The id of the person, as in `sluice people list`.'),
+        limits: personLimitsSchema.describe('Over all of their keys together. Empty: none.'),
+      }),
+    )
     .max(10_000)
     .default([])
     .describe('Limits of single people, in place of `personLimits`.'),
