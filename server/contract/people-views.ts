@@ -18,7 +18,10 @@ export interface AuditEntry {
   tokenId: string | null;
   /** The client's IP address; null if unknown. */
   address: string | null;
-  /** The command's `type`, `sign-in`, or `request.read`, whose `target` names the requests. */
+  /**
+   * The command's `type`; `sign-in`; `left`, if the identity provider says that the person has; or `request.read`, whose
+   * `target` names the requests.
+   */
   action: string;
   /** What the action concerned, such as the id of a key; null if that has no name. */
   target: string | null;
@@ -34,6 +37,10 @@ export interface PersonView extends Person {
   limitUse: LimitMeter[];
   /** Unix milliseconds. */
   signedInAt: number;
+  /** When the identity provider last told of the groups. */
+  checkedAt: number;
+  /** Whether it is asked again before the next sign-in. */
+  isChecked: boolean;
 }
 
 /** Without what the settings and the limiter know of them. */

@@ -55,14 +55,22 @@ export const peopleSchema = z.strictObject({
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/))
     .default(['openid', 'profile', 'email'])
-    .describe('What is asked of the identity provider at the sign-in.'),
+    .describe(
+      'What is asked of the identity provider at the sign-in. With `offline_access`, it says also later who has left.',
+    ),
   sessionHours: z
     .number()
     .min(0.1)
     .max(720)
     .default(12)
     .describe(
-      'How long a browser stays signed in. The identity provider is asked for the groups only at each sign-in.',
+      'How long a browser stays signed in. The groups are read again every ten minutes if the identity provider gives a refresh token, else at the next sign-in.',
+    ),
+  keysOfLeavers: z
+    .enum(['revoke', 'disable', 'keep'])
+    .default('revoke')
+    .describe(
+      'What becomes of the keys of a person who has left, as the identity provider says: they are revoked, disabled until somebody enables them again, or keep working.',
     ),
   requestsOfRevokedKeys: z
     .enum(['finish', 'end'])

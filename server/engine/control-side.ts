@@ -91,6 +91,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     },
     engine: () => ({ ...ports.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
   });
+  side?.onLeft(revokeBy(control));
   sessions.onBudgetReached(control.sessionBudgetReached);
   limits.onReached(control.limitReached);
   limits.onChange(control.statusChanged);
@@ -120,6 +121,11 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     },
   };
 }
+
+const revokeBy = ({ execute }: ControlPlane): Parameters<PeopleSide['onLeft']>[0] =>
+  async function revoke(id, keys) {
+    if (keys !== 'keep') await execute({ type: 'person.revoke', id, keys });
+  };
 
 /** Null if people do not sign in. Rejects with an Error that names a proxy that is not an address. */
 async function openPeopleSide(

@@ -52,13 +52,19 @@ export interface PeoplePorts {
   adminToken: Pick<AdminToken, 'matches'>;
   /** An entry of the audit list is stored. */
   audited(entry: Omit<AuditEntry, 'seq'>): void;
-  log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+  log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
 }
 
 export interface PeopleSide {
   people: People;
   door: PeopleDoor;
   keyOwners: Pick<PeopleStore, 'keepKeyOwners' | 'endKeyOwners' | 'keysOf'>;
+  /** Replaces what is done when a person has left: what becomes of their keys. */
+  onLeft(leave: (personId: string, keys: PeopleSettings['keysOfLeavers']) => Promise<void>): void;
   close(): Promise<void>;
 }
 

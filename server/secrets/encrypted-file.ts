@@ -79,6 +79,7 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
   return {
     kind: 'file',
     description: describe(path, keyFile, passphrase),
+    isOpenInCopies: passphrase === undefined,
     get: (name) => inTurn(async () => (await load())?.secrets.get(name)),
     set: (name, value) => change((secrets) => secrets.set(name, value)),
     delete: (name) => change((secrets) => secrets.delete(name)),

@@ -8,6 +8,8 @@ export interface SecretStore {
   readonly kind: SecretStoreKind;
   /** One line for the user: where secrets are stored and how they are protected. */
   readonly description: string;
+  /** Whether a copy of the data folder, such as a backup, opens it: its key is a file there. */
+  readonly isOpenInCopies?: boolean;
   /** Undefined if there is none with this name. */
   get(name: string): Promise<string | undefined>;
   /** `value` must not be empty. */

@@ -56,6 +56,7 @@ import { listStyle } from '../../server/providers/find-api.ts';
 import { parseModelList } from '../../server/providers/parse-model-list.ts';
 import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/resolve.ts';
+import { createLogoutCheck } from '../../server/team/people/logout-token.ts';
 import { Connection, problemOfHead } from '../../server/transport/connection.ts';
 import { findRoute } from '../support/routes.ts';
 import { worstMessages } from './apis/anthropic/worst-messages.ts';
@@ -254,6 +255,21 @@ export const worstCases: Record<string, WorstCase> = {
   ...worstConverse,
   ...worstClouds,
   ...worstFaults,
+  'a logout token': {
+    // The most that its route takes.
+    atOnceBytes: 8 * kilobyte,
+    readers: ['createLogoutCheck'],
+    inputs: {
+      'parts without end': ['', '.', ''],
+      'a nested header': (bytes) => `${Buffer.from('['.repeat(bytes * 0.75)).toString('base64url')}.a.b`,
+      'a long algorithm': (bytes) =>
+        `${Buffer.from(`{"alg":"${'x'.repeat(bytes * 0.75)}"}`).toString('base64url')}.a.b`,
+    },
+    run: (bytes) =>
+      createLogoutCheck(async () => ({ keys: [] }))(bytes.toString(), { issuer: '', audience: '', nowMs: 0 }).catch(
+        (error: unknown) => error,
+      ),
+  },
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     readers: ['peekJson', 'JsonScan', 'hasLongRun', 'JsonNames'],

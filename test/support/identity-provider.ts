@@ -1,4 +1,5 @@
 /** An identity provider on loopback for the people that a test names: `oidc-provider` with its built-in pages. */
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -7,6 +8,10 @@ export interface TestIdentityProvider {
   issuer: string;
   /** Groups by person. Every name that a test signs in with is a person. */
   groups: Map<string, string[]>;
+  /** People whose accounts are disabled. */
+  gone: Set<string>;
+  /** A logout token for a person, as it posts them. */
+  logoutToken(person: string, more?: object): string;
   /**
    * Signs in as a browser would, from the address to which Sluice redirects. Resolves with the address that leads back.
    */
@@ -20,36 +25,79 @@ export const clientId = 'sluice';
 export const clientSecret = 'client-secret-of-the-test';
 
 /** `redirectUri` is the address to which it leads back. */
-export async function startIdentityProvider(redirectUri: string): Promise<TestIdentityProvider> {
+export async function startIdentityProvider(
+  redirectUri: string,
+  options: { refreshTokens?: boolean } = {},
+): Promise<TestIdentityProvider> {
   const groups = new Map<string, string[]>();
+  const gone = new Set<string>();
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const kid = 'of-the-test';
   const provider = new Provider(issuer, {
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' }] },
     clients: [
       {
         client_id: clientId,
         client_secret: clientSecret,
         redirect_uris: [redirectUri],
-        grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
+        grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
         response_types: ['code'],
       },
     ],
     claims: { openid: ['sub', 'groups'], profile: ['name'], email: ['email'] },
     conformIdTokenClaims: false,
-    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, DeviceCode: 600 },
+    issueRefreshToken: async () => options.refreshTokens ?? false,
+    ttl: {
+      Interaction: 600,
+      Session: 600,
+      Grant: 600,
+      AccessToken: 600,
+      IdToken: 600,
+      DeviceCode: 600,
+      RefreshToken: 6_000,
+    },
     cookies: { keys: ['of the test'] },
     features: { deviceFlow: { enabled: true }, devInteractions: { enabled: true } },
-    findAccount: (_context, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, name: `${id} of Acme`, email: `${id}@acme.example`, groups: groups.get(id) ?? [] }),
-    }),
+    findAccount: (_context, id) =>
+      gone.has(id)
+        ? undefined
+        : {
+            accountId: id,
+            claims: () => ({
+              sub: id,
+              name: `${id} of Acme`,
+              email: `${id}@acme.example`,
+              groups: groups.get(id) ?? [],
+            }),
+          },
   });
   const answer = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => void answer(request, response));
   return {
     issuer,
     groups,
+    gone,
+    logoutToken(person, more = {}) {
+      const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+      const iat = Math.floor(Date.now() / 1_000);
+      const claims = {
+        iss: issuer,
+        aud: clientId,
+        iat,
+        exp: iat + 120,
+        jti: randomUUID(),
+        sub: person,
+        events,
+        ...more,
+      };
+      const parts = [{ alg: 'RS256', kid, typ: 'logout+jwt' }, claims].map((part) =>
+        Buffer.from(JSON.stringify(part)).toString('base64url'),
+      );
+      return `${parts.join('.')}.${sign('sha256', Buffer.from(parts.join('.')), privateKey).toString('base64url')}`;
+    },
     signIn: (address, person) => new Visit(issuer, person).follow(address),
     async agree(verificationUriComplete, person) {
       await new Visit(issuer, person).follow(verificationUriComplete);

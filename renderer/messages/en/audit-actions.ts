@@ -1,6 +1,6 @@
 import type { CommandType } from '../../../server/contract/commands.ts';
 
-type Action = CommandType | 'sign-in' | 'request.read';
+type Action = CommandType | 'sign-in' | 'left' | 'request.read';
 
 /** What somebody did, preceded by their name; for each command of the subjects (`alias` has `alias.put`), or for all. */
 export type AuditActions<Subject extends string = string> = Record<

@@ -102,8 +102,9 @@ export const tokens = {
   revokeConfirm: 'Revoke',
 };
 
-export const peopleActions: AuditActions<'sign-in' | 'token' | 'person' | 'team'> = {
+export const peopleActions: AuditActions<'sign-in' | 'left' | 'token' | 'person' | 'team'> = {
   'sign-in': () => 'signed in',
+  left: () => 'has left, says the identity provider',
   'token.create': (target) => `created API token ${target}`,
   'token.revoke': (target) => `revoked API token ${target}`,
   'person.sign-out': (target) => `signed out ${target} everywhere`,

@@ -3,7 +3,7 @@ import type { TokenScope } from '../../contract/people.ts';
 import type { AuditEntry } from '../../contract/people-views.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 
-/** A person as the identity provider described them at their last sign-in. */
+/** A person as the identity provider last described them. */
 export interface StoredPerson {
   id: string;
   issuer: string;
@@ -14,6 +14,10 @@ export interface StoredPerson {
   claimed: readonly string[];
   /** Unix milliseconds. */
   signedInAt: number;
+  /** When the identity provider last told of the groups. */
+  checkedAt: number;
+  /** When it is to be asked again; null: at the next sign-in. */
+  checkDueAt: number | null;
 }
 
 /** A means of access: a browser's session or an API token. Only the hash of its secret is stored. */
@@ -37,8 +41,8 @@ export interface FoundAccess {
   person: StoredPerson;
 }
 
-/** What to revoke: one session or token, all of a person's, or all browser sessions of everybody. */
-export type Revocation = { id: string } | { personId: string } | { browsers: 'all' };
+/** What to revoke: one session or token, all of a person's, or the browser sessions of a person or of everybody. */
+export type Revocation = { id: string } | { personId: string } | { browsersOf: string } | { browsers: 'all' };
 
 /** A key and the time in which a person owned it. */
 export interface OwnedKey {
@@ -68,6 +72,10 @@ export interface AuditPage {
 export interface PeopleStore {
   /** Adds or replaces the person. */
   keepPerson(person: StoredPerson): MaybePromise<void>;
+  /** People whose check is due, which is then due again at `nextMs`: of several replicas, one gets each. */
+  claimDue(due: { nowMs: number; nextMs: number; limit: number }): MaybePromise<StoredPerson[]>;
+  /** Null if there is no such person. */
+  findPerson(id: string): MaybePromise<StoredPerson | null>;
   /** Sorted by name. */
   listPeople(): MaybePromise<StoredPerson[]>;
   open(access: Access): MaybePromise<void>;

@@ -154,4 +154,12 @@ export const postgresMigrations: readonly Migration[] = [
       CREATE INDEX key_owners_by_person ON key_owners (person_id);
     `,
   },
+  {
+    name: 'checks of people',
+    sql: `
+      -- When the identity provider last told of the groups, and when it is to be asked again; null: at the next sign-in.
+      ALTER TABLE people ADD COLUMN checked_at double precision, ADD COLUMN check_due_at double precision;
+      CREATE INDEX people_due ON people (check_due_at) WHERE check_due_at IS NOT NULL;
+    `,
+  },
 ];

@@ -9,6 +9,7 @@ import type { Sql } from '../rules/condition-sql.ts';
 import {
   allPeople,
   auditPage,
+  personValues,
   readAccess,
   readAuditPage,
   readOwnedKey,
@@ -21,11 +22,15 @@ import { channel, type Notices } from './notices.ts';
 import { type Parameter, type Postgres, readRows } from './postgres.ts';
 import { withTimeout } from './within.ts';
 
-const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
-    signed_in_at = excluded.signed_in_at`;
+    signed_in_at = excluded.signed_in_at, checked_at = excluded.checked_at, check_due_at = excluded.check_due_at`;
 const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, created_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const claimSql = `UPDATE people SET check_due_at = $1 WHERE id IN (
+    SELECT id FROM people WHERE check_due_at <= $2 ORDER BY check_due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+  ) RETURNING *`;
 const keepOwnersSql = `INSERT INTO key_owners (key_id, since_ms, person_id)
   SELECT key_id, since_ms, person_id FROM ${unnest({ key_id: 'text', since_ms: 'double precision', person_id: 'text' })}
   ON CONFLICT DO NOTHING`;
@@ -33,7 +38,8 @@ const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, addres
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 
 const findSql = (condition: string) =>
-  `SELECT accesses.*, issuer, subject, email, claimed, signed_in_at, people.name AS person_name
+  `SELECT accesses.*, issuer, subject, email, claimed, signed_in_at, checked_at, check_due_at,
+     people.name AS person_name
    FROM accesses JOIN people ON people.id = person_id WHERE ${condition}`;
 const endSql = (condition: string) =>
   `WITH ended AS (DELETE FROM accesses WHERE ${condition} RETURNING id) SELECT pg_notify('${channel}', 'people') FROM ended`;
@@ -51,8 +57,13 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
   const find = async (condition: string, value: Parameter) =>
     (await explained(() => withTimeout(postgres.ask(findSql(condition), value)), unavailable)).rows.map(toFound);
   return {
-    async keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
-      await ask(keepSql, id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
+    async keepPerson(person) {
+      await ask(keepSql, ...personValues(person));
+    },
+    claimDue: async ({ nowMs, nextMs, limit }) => (await ask(claimSql, nextMs, nowMs, limit)).rows.map(readPerson),
+    async findPerson(id) {
+      const [row] = (await ask('SELECT * FROM people WHERE id = $1', id)).rows;
+      return row ? readPerson(row) : null;
     },
     listPeople: async () => (await read(allPeople)).map(readPerson),
     async open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
@@ -66,6 +77,7 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
       const remove = async (condition: string, ...values: Parameter[]) =>
         (await ask(endSql(condition), ...values)).count;
       if ('id' in ended) return remove('id = $1', ended.id);
+      if ('browsersOf' in ended) return remove('person_id = $1 AND scopes IS NULL', ended.browsersOf);
       return 'personId' in ended ? remove('person_id = $1', ended.personId) : remove('scopes IS NULL');
     },
     async keepKeyOwners(owners) {

@@ -35,7 +35,15 @@ export function readPerson(row: Row): StoredPerson {
     email: text(row.email),
     claimed: json<string[]>(row.claimed, []),
     signedInAt: number(row.signed_in_at) ?? 0,
+    checkedAt: number(row.checked_at) ?? number(row.signed_in_at) ?? 0,
+    checkDueAt: number(row.check_due_at),
   };
+}
+
+/** In the order of the columns. */
+export function personValues(person: StoredPerson): (string | number | null)[] {
+  const { id, issuer, subject, name, email, claimed, signedInAt, checkedAt, checkDueAt } = person;
+  return [id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt, checkedAt, checkDueAt];
 }
 
 export function readOwnedKey(row: Row): OwnedKey {

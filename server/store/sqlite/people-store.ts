@@ -2,7 +2,16 @@
 import type { PeopleStore } from '../ports/people-store.ts';
 import type { Row } from '../rules/columns.ts';
 import { openSqliteDatabase, Reads } from './database.ts';
-import { allPeople, auditPage, readAccess, readAuditPage, readOwnedKey, readPerson, tokensOf } from './people-rows.ts';
+import {
+  allPeople,
+  auditPage,
+  personValues,
+  readAccess,
+  readAuditPage,
+  readOwnedKey,
+  readPerson,
+  tokensOf,
+} from './people-rows.ts';
 
 /** Migrations of `people.sqlite`. Lists are JSON. */
 const peopleMigrations: readonly string[] = [
@@ -30,11 +39,20 @@ const peopleMigrations: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX key_owners_by_person ON key_owners (person_id);
   `,
+  `
+  -- When the identity provider last told of the groups, and when it is to be asked again; null: at the next sign-in.
+  ALTER TABLE people ADD COLUMN checked_at REAL;
+  ALTER TABLE people ADD COLUMN check_due_at REAL;
+  CREATE INDEX people_due ON people (check_due_at) WHERE check_due_at IS NOT NULL;
+  `,
 ];
 
-const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
-    signed_in_at = excluded.signed_in_at`;
+    signed_in_at = excluded.signed_in_at, checked_at = excluded.checked_at, check_due_at = excluded.check_due_at`;
+const claimSql = `UPDATE people SET check_due_at = ?
+  WHERE id IN (SELECT id FROM people WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?) RETURNING *`;
 const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, address, action, target, changes)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -46,11 +64,13 @@ export function openPeopleStore(file: string): PeopleStore {
   const statements = {
     keep: database.prepare(keepSql),
     person: database.prepare('SELECT * FROM people WHERE id = ?'),
+    claimDue: database.prepare(claimSql),
     open: database.prepare(openSql),
     find: database.prepare('SELECT * FROM accesses WHERE hash = ?'),
     findById: database.prepare('SELECT * FROM accesses WHERE id = ?'),
     end: database.prepare('DELETE FROM accesses WHERE id = ?'),
     endAll: database.prepare('DELETE FROM accesses WHERE person_id = ?'),
+    endBrowsersOf: database.prepare('DELETE FROM accesses WHERE person_id = ? AND scopes IS NULL'),
     endBrowsers: database.prepare('DELETE FROM accesses WHERE scopes IS NULL'),
     keepOwner: database.prepare('INSERT OR IGNORE INTO key_owners (key_id, since_ms, person_id) VALUES (?, ?, ?)'),
     endOwner: database.prepare('UPDATE key_owners SET until_ms = ? WHERE key_id = ? AND until_ms IS NULL'),
@@ -65,8 +85,13 @@ export function openPeopleStore(file: string): PeopleStore {
     return row && person ? { access: readAccess(row), person: readPerson(person) } : null;
   };
   return {
-    keepPerson({ id, issuer, subject, name, email, claimed, signedInAt }) {
-      statements.keep.run(id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt);
+    keepPerson(person) {
+      statements.keep.run(...personValues(person));
+    },
+    claimDue: ({ nowMs, nextMs, limit }) => statements.claimDue.all(nextMs, nowMs, limit).map(readPerson),
+    findPerson(id) {
+      const row = statements.person.get(id);
+      return row ? readPerson(row) : null;
     },
     listPeople: () => reads.all(allPeople).map(readPerson),
     open({ hash, id, personId, scopes, name, createdAt, expiresAt }) {
@@ -78,6 +103,7 @@ export function openPeopleStore(file: string): PeopleStore {
     end(ended) {
       if ('id' in ended) return statements.end.run(ended.id).changes;
       if ('personId' in ended) return statements.endAll.run(ended.personId).changes;
+      if ('browsersOf' in ended) return statements.endBrowsersOf.run(ended.browsersOf).changes;
       return statements.endBrowsers.run().changes;
     },
     keepKeyOwners(owners) {

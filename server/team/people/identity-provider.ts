@@ -3,6 +3,7 @@ import * as oidc from 'openid-client';
 import { GatewayError } from '../../contract/errors.ts';
 import type { PeopleSettings } from '../../contract/people.ts';
 import type { Fetch } from '../../transport/fetch.ts';
+import { createLogoutCheck } from './logout-token.ts';
 
 /** A person's identity according to the identity provider. */
 export interface Identity {
@@ -37,13 +38,27 @@ export interface IdentityProvider {
   /** `returnTo`: the redirect URI. */
   begin(returnTo: string): Promise<{ url: string; pending: PendingSignIn }>;
   /** `answer`: the address to which the browser was redirected. Rejects with GatewayError `sign_in_failed`. */
-  finish(answer: URL, pending: PendingSignIn): Promise<Identity>;
+  finish(answer: URL, pending: PendingSignIn): Promise<SignedIn>;
   requestDeviceCode(): Promise<DeviceSignIn>;
   /**
    * Null while the sign-in is pending. Rejects with GatewayError `sign_in_failed` if the person refused or the code
    * expired.
    */
-  finishDevice(deviceCode: string): Promise<Identity | null>;
+  finishDevice(deviceCode: string): Promise<SignedIn | null>;
+  /**
+   * What it says of the person now; null if it has taken back the refresh token. Rejects with GatewayError
+   * `sign_in_failed` if it does not say.
+   */
+  refresh(refreshToken: string, subject: string): Promise<SignedIn | null>;
+  /** Reads a logout token (OpenID Connect Back-Channel Logout). Rejects with an Error. */
+  checkLogout(logoutToken: string, nowMs: number): ReturnType<ReturnType<typeof createLogoutCheck>>;
+}
+
+/** What the identity provider said. */
+export interface SignedIn {
+  identity: Identity;
+  /** Null if it gave none. */
+  refreshToken: string | null;
 }
 
 const timeoutSeconds = 15;
@@ -70,6 +85,14 @@ export function createIdentityProvider(settings: Settings, client: Client): Iden
     });
     return discovered;
   };
+  const checkLogout = createLogoutCheck(async () => {
+    const { jwks_uri: keysAt = '' } = (await discover()).serverMetadata();
+    const answer = await client.fetch(keysAt, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(timeoutSeconds * 1_000),
+    });
+    return answer.json();
+  });
   return {
     async begin(returnTo) {
       const configuration = await discover();
@@ -85,13 +108,15 @@ export function createIdentityProvider(settings: Settings, client: Client): Iden
         nonce: pending.nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(pending.verifier),
         code_challenge_method: 'S256',
+        // Without being asked again, nobody can agree to it (OpenID Connect Core, 11).
+        ...(settings.scopes.includes('offline_access') && { prompt: 'consent' }),
       });
       return { url: url.href, pending };
     },
     async finish(answer, { state, nonce, verifier }) {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
       const tokens = await oidc.authorizationCodeGrant(await discover(), answer, checks).catch(refused);
-      return identityOf(tokens.claims(), settings);
+      return signedIn(tokens, settings);
     },
     async requestDeviceCode() {
       const started = await oidc.initiateDeviceAuthorization(await discover(), { scope }).catch(refused);
@@ -108,7 +133,12 @@ export function createIdentityProvider(settings: Settings, client: Client): Iden
     async finishDevice(deviceCode) {
       const pendingTokens = oidc.genericGrantRequest(await discover(), deviceGrant, { device_code: deviceCode });
       const tokens = await pendingTokens.catch((error: unknown) => (isPending(error) ? null : refused(error)));
-      return tokens && identityOf(tokens.claims(), settings);
+      return tokens && signedIn(tokens, settings);
+    },
+    refresh: async (refreshToken, subject) => refreshed(await discover(), { refreshToken, subject, settings }),
+    async checkLogout(logoutToken, nowMs) {
+      const { issuer } = (await discover()).serverMetadata();
+      return checkLogout(logoutToken, { issuer, audience: settings.clientId, nowMs });
     },
   };
 }
@@ -131,7 +161,37 @@ function readMetadata({ issuer, clientId }: Settings, { clientSecret, fetch }: C
   );
 }
 
-type Claims = NonNullable<ReturnType<oidc.TokenEndpointResponseHelpers['claims']>>;
+async function refreshed(
+  configuration: oidc.Configuration,
+  { refreshToken, subject, settings }: { refreshToken: string; subject: string; settings: Settings },
+): Promise<SignedIn | null> {
+  const tokens = await oidc.refreshTokenGrant(configuration, refreshToken).catch((error: unknown) => {
+    if (error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant') return null;
+    throw failed('The identity provider does not say who is still there', error);
+  });
+  if (tokens === null) return null;
+  const { issuer, userinfo_endpoint: userInfoAt } = configuration.serverMetadata();
+  // Not every provider sends an ID token again, and not every one the groups in it.
+  const again = tokens.claims();
+  const isComplete = again !== undefined && (again[settings.groupsClaim] !== undefined || userInfoAt === undefined);
+  const more = isComplete ? {} : await oidc.fetchUserInfo(configuration, tokens.access_token, subject).catch(refused);
+  const claims: Claims = { ...more, ...again, sub: again?.sub ?? subject, iss: issuer };
+  if (claims.sub !== subject) throw failed('The identity provider spoke of somebody else');
+  const isToldOfGroups = again !== undefined || claims[settings.groupsClaim] !== undefined;
+  if (!isToldOfGroups) throw failed('The identity provider does not say the groups again');
+  const identity = identityOf(claims, settings);
+  return { identity, refreshToken: tokens.refresh_token ?? refreshToken };
+}
+
+function signedIn(
+  tokens: oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers,
+  settings: Settings,
+): SignedIn {
+  return { identity: identityOf(tokens.claims(), settings), refreshToken: tokens.refresh_token ?? null };
+}
+
+type Claims = Pick<IdToken, 'iss' | 'sub'> & Readonly<Record<string, unknown>>;
+type IdToken = NonNullable<ReturnType<oidc.TokenEndpointResponseHelpers['claims']>>;
 
 function identityOf(claims: Claims | undefined, { groupsClaim }: Settings): Identity {
   if (!claims) throw failed('The identity provider sent no ID token');

@@ -15,7 +15,8 @@ import { createSignInRoutes } from './sign-in-routes.ts';
 export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
   const { options, adminToken, log } = ports;
   const proxies = new TrustedProxies(options.trustedProxies);
-  const service = await openService(ports);
+  let left: Leave = async () => {};
+  const service = await openService(ports, (id, keys) => left(id, keys));
   const audit = { store: service.store, nowMs: Date.now, log };
   const access: PeopleAccess = { service, proxies, publicOrigin: options.publicOrigin };
   return {
@@ -26,11 +27,16 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
       watch: (by, refused) => service.watch(by, refused),
     },
     keyOwners: service.store,
+    onLeft(leave) {
+      left = leave;
+    },
     close: () => service.close(),
   };
 }
 
-async function openService(ports: PeoplePorts): Promise<PeopleService> {
+type Leave = Parameters<PeopleSide['onLeft']>[0];
+
+async function openService(ports: PeoplePorts, left: Leave): Promise<PeopleService> {
   const { options, dataDir, env, openSecrets, fetch, settings, audited, log } = ports;
   const openLocal = () => openPeopleStore(dataDir === null ? ':memory:' : join(dataDir, 'people.sqlite'));
   const store = await (options.openStore ?? openLocal)();
@@ -50,6 +56,8 @@ async function openService(ports: PeoplePorts): Promise<PeopleService> {
         store: { get: async (name) => (await openSecrets()).get(name) },
         env,
       }),
+    refreshTokens: openSecrets,
+    left,
     nowMs: Date.now,
     log,
   });

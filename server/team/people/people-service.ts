@@ -22,10 +22,12 @@ import { AccessWatch } from './access-watch.ts';
 import {
   createIdentityProvider,
   type DeviceSignIn,
-  type Identity,
   type IdentityProvider,
   type PendingSignIn,
+  type SignedIn,
 } from './identity-provider.ts';
+import { SeenLogouts } from './logout-token.ts';
+import { type ChecksPorts, checkEveryMs, PeopleChecks } from './people-checks.ts';
 import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
 
 /** Lifetime of the token that `sluice login` gets. */
@@ -44,7 +46,9 @@ interface PeopleServicePorts {
   /** For calls to the identity provider. */
   fetch: Fetch;
   nowMs(): number;
-  log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+  refreshTokens: ChecksPorts['refreshTokens'];
+  left: ChecksPorts['left'];
+  log: ChecksPorts['log'];
 }
 
 /** A new session or token. `secret` is not available again. */
@@ -58,12 +62,20 @@ export class PeopleService {
   readonly #ports: PeopleServicePorts;
   readonly #sweeping: NodeJS.Timeout;
   readonly #watch: AccessWatch;
+  readonly #checks: PeopleChecks;
+  readonly #logouts = new SeenLogouts();
   #provider: { settings: PeopleSettings; clientSecret: string | null; provider: IdentityProvider } | null = null;
 
   constructor(ports: PeopleServicePorts) {
     this.#ports = ports;
     this.#sweeping = every(() => this.#sweep(), sweepEveryMs).unref();
     this.#watch = new AccessWatch({ recognize: (ids) => this.#recognizeAll(ids) });
+    this.#checks = new PeopleChecks({
+      ...ports,
+      identityProvider: () => this.#identityProvider(),
+      hasRole: (person, settings) => hasRights(this.#personOf(person, settings)),
+      end: (ended) => this.end(ended),
+    });
     ports.store.onEnded?.(() => void this.#watch.check());
   }
 
@@ -74,8 +86,8 @@ export class PeopleService {
 
   /** Opens a browser's session. */
   async finish(answer: URL, pending: PendingSignIn, address: string | null): Promise<IssuedAccess> {
-    const identity = await (await this.#identityProvider()).finish(answer, pending);
-    const person = await this.#welcome(identity, address);
+    const said = await (await this.#identityProvider()).finish(answer, pending);
+    const person = await this.#welcome(said, address);
     return this.#open(person, { scopes: null, name: null, lastsMs: this.#settings().sessionHours * hourMs });
   }
 
@@ -85,9 +97,9 @@ export class PeopleService {
 
   /** An API token for the command line; null while the sign-in is pending. */
   async finishDevice(deviceCode: string, { name, address }: { name: string; address: string | null }) {
-    const identity = await (await this.#identityProvider()).finishDevice(deviceCode);
-    if (!identity) return null;
-    const person = await this.#welcome(identity, address);
+    const said = await (await this.#identityProvider()).finishDevice(deviceCode);
+    if (!said) return null;
+    const person = await this.#welcome(said, address);
     return this.#open(person, { scopes: tokenScopes, name, lastsMs: loginDays * dayMs });
   }
 
@@ -136,13 +148,43 @@ export class PeopleService {
   async listPeople(): Promise<KnownPerson[]> {
     const people = await this.#ports.store.listPeople();
     const settings = this.#settings();
-    return people.map((each) => ({ ...this.#personOf(each, settings), signedInAt: each.signedInAt }));
+    return people.map((each) => ({
+      ...this.#personOf(each, settings),
+      signedInAt: each.signedInAt,
+      checkedAt: each.checkedAt,
+      isChecked: each.checkDueAt !== null,
+    }));
   }
 
   async end(ended: Revocation): Promise<number> {
     const count = await this.#ports.store.end(ended);
     void this.#watch.check();
     return count;
+  }
+
+  /** Ends the sessions of the person's browsers, as a logout token of the identity provider says. Rejects with an Error. */
+  async endBySignOut(logoutToken: string): Promise<void> {
+    const { nowMs, store, log } = this.#ports;
+    try {
+      const logout = await (await this.#identityProvider()).checkLogout(logoutToken, nowMs());
+      this.#logouts.refuseSeen(logout);
+      const settings = this.#settings();
+      const person = (await store.listPeople()).find(
+        (each) => each.subject === logout.subject && isSameIssuer(each.issuer, settings.issuer),
+      );
+      const ended = person ? await this.end({ browsersOf: person.id }) : 0;
+      if (person) await this.#checks.signedOut(person);
+      this.#logouts.add(logout, nowMs());
+      log.info({ person: person?.id, ended }, 'the identity provider has signed a person out');
+    } catch (error) {
+      log.info({ error }, 'a logout token had no effect');
+      throw error;
+    }
+  }
+
+  /** Asks the identity provider again what it says of the people whose check is due. Never rejects. */
+  checkPeople(): Promise<void> {
+    return this.#checks.run();
   }
 
   async readAudit(question: AuditQuery): Promise<AuditPage> {
@@ -156,6 +198,7 @@ export class PeopleService {
   async close(): Promise<void> {
     clearInterval(this.#sweeping);
     this.#watch.close();
+    await this.#checks.close();
     await this.#ports.store.close();
   }
 
@@ -188,18 +231,17 @@ export class PeopleService {
    * Stores the identity provider's statements about the person. Rejects with GatewayError `forbidden` for a person
    * without a role.
    */
-  async #welcome(identity: Identity, address: string | null): Promise<Person> {
+  async #welcome({ identity, refreshToken }: SignedIn, address: string | null): Promise<Person> {
     const { store, nowMs } = this.#ports;
-    const stored: StoredPerson = {
-      ...identity,
-      id: personIdOf(identity.issuer, identity.subject),
-      signedInAt: nowMs(),
-    };
-    const person = this.#personOf(stored, this.#settings());
+    const at = nowMs();
+    const id = personIdOf(identity.issuer, identity.subject);
+    const described = { ...identity, id, signedInAt: at, checkedAt: at, checkDueAt: null };
+    const person = this.#personOf(described, this.#settings());
     if (!hasRights(person)) throw controlError('forbidden', { code: 'no-role', name: person.name });
-    await store.keepPerson(stored);
+    const isKept = await this.#checks.keepToken(id, refreshToken);
+    await store.keepPerson({ ...described, checkDueAt: isKept ? at + checkEveryMs : null });
     await store.note({
-      ...{ at: nowMs(), personId: person.id, personName: person.name, tokenId: null, address },
+      ...{ at, personId: person.id, personName: person.name, tokenId: null, address },
       ...{ action: 'sign-in', target: null, changes: [] },
     });
     return person;

@@ -10,10 +10,12 @@ const maxAddresses = 10_000;
 
 export class SignInLimit {
   readonly #nowMs: () => number;
+  readonly #most: number;
   #minute = -1;
   #attempts = new Map<string, number>();
 
-  constructor(nowMs: () => number) {
+  constructor(nowMs: () => number, most = attemptsPerMinute) {
+    this.#most = most;
     this.#nowMs = nowMs;
   }
 
@@ -29,7 +31,7 @@ export class SignInLimit {
     const name = isCounted ? (address ?? '') : '';
     const attempts = (this.#attempts.get(name) ?? 0) + 1;
     this.#attempts.set(name, attempts);
-    if (attempts <= attemptsPerMinute) return;
+    if (attempts <= this.#most) return;
     throw new GatewayError('sign_in_limit', 'Too many attempts to sign in. Wait a minute and try again.', {
       retryAfterSeconds: Math.ceil(((minute + 1) * minuteMs - now) / 1_000),
     });

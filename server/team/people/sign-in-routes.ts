@@ -12,6 +12,7 @@ import { SignInLimit } from './sign-in-limit.ts';
 const pendingMs = 10 * 60_000;
 const maxBodyBytes = 8 * 1024;
 const maxPendingLength = 2_000;
+const logoutsPerMinute = 1_000;
 
 const pendingSchema = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() });
 const deviceSchema = z.strictObject({
@@ -59,6 +60,25 @@ export function createSignInRoutes(access: PeopleAccess): Router {
     if (caller) await service.end({ id: caller.accessId });
     dropCookie(response, access, sessionCookie(access));
     response.json({ result: {} });
+  });
+  // Of the identity provider, which has no page and ends the sessions of many at once.
+  const logouts = new SignInLimit(Date.now, logoutsPerMinute);
+  const form = express.urlencoded({ limit: maxBodyBytes, extended: false });
+  const limitLogouts: RequestHandler = (request, _response, next) => {
+    logouts.count(proxies.clientOf(request));
+    next();
+  };
+  router.post('/backchannel-logout', limitLogouts, form, async (request, response) => {
+    response.set('cache-control', 'no-store');
+    const { logout_token: token } = request.body ?? {};
+    try {
+      await service.endBySignOut(String(token));
+      response.status(200).end();
+    } catch (error) {
+      // In the words of the specification, 2.8; nothing of the token.
+      if (error instanceof GatewayError && error.code === 'storage_unavailable') throw error;
+      response.status(400).json({ error: 'invalid_request' });
+    }
   });
   router.post('/device', limitAttempts, async (_request, response) => {
     response.json({ result: await service.requestDeviceCode() });

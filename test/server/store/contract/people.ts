@@ -4,6 +4,8 @@ import type { Access, PeopleStore, StoredPerson } from '../../../../server/store
 export const mia: StoredPerson = {
   ...{ id: 'prs_1', issuer: 'https://id.example', subject: 'mia', name: 'Mia', email: null, claimed: ['devs', 'a"b'] },
   signedInAt: 1_000.5,
+  checkedAt: 1_000.5,
+  checkDueAt: null,
 };
 export const session: Access = {
   ...{ id: 'ses_1', hash: 'h1', personId: mia.id, scopes: null, name: null, createdAt: 1, expiresAt: 100 },
@@ -117,5 +119,22 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
     expect(await store.keysOf('prs_2')).toEqual([{ keyId: 'a', sinceMs: 7, untilMs: null }]);
     await store.sweep({ nowMs: 100, auditSinceMs: 6 });
     expect(await store.keysOf(mia.id)).toEqual([{ keyId: 'b', sinceMs: 2, untilMs: null }]);
+  });
+
+  test('gives each person whose check is due to one, and ends the sessions of browsers alone', async () => {
+    const people = ['prs_a', 'prs_b', 'prs_c'].map((id, index) => ({ ...mia, id, checkDueAt: 10 * index }));
+    for (const person of people) await store.keepPerson(person);
+    const due = { nowMs: 15, nextMs: 100, limit: 1 };
+    const claimed = await Promise.all([store.claimDue(due), store.claimDue(due), store.claimDue(due)]);
+    expect(
+      claimed
+        .flat()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['prs_a', 'prs_b']);
+    expect(await store.findPerson('prs_a')).toMatchObject({ checkDueAt: 100 });
+    expect(await store.findPerson('prs_9')).toBeNull();
+    expect(await store.end({ browsersOf: mia.id })).toBe(1);
+    expect([await store.find('h1'), (await store.find('h2'))?.access.id]).toEqual([null, 'tok_1']);
   });
 }

@@ -225,6 +225,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
     'get /sign-in': {},
     'get /signed-in': {},
     'post /sign-out': null,
+    'post /backchannel-logout': null,
     'post /device': { body: {} },
     'post /device/token': { body: { deviceCode: 'any', name: 'any' } },
     'post /execute': null,

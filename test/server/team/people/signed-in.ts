@@ -30,12 +30,18 @@ export const roles: RoleMapping[] = [
 
 /** Ada is an administrator, Mo a manager and Mia a member of `ours`; Nobody has no role. */
 export async function startSignInGateway(
-  options: { config?: Partial<ConfigInput>; settings?: ConfigInput['settings']; ports?: TestPorts } = {},
+  options: {
+    config?: Partial<ConfigInput>;
+    settings?: ConfigInput['settings'];
+    ports?: TestPorts;
+    /** Whether the identity provider gives refresh tokens. */
+    refreshTokens?: boolean;
+  } = {},
 ): Promise<SignInGateway> {
   // The identity provider must know the address before the gateway listens there.
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
-  const identity = await startIdentityProvider(`${origin}/control/signed-in`);
+  const identity = await startIdentityProvider(`${origin}/control/signed-in`, options);
   identity.groups.set('ada', ['admins']).set('mo', ['leads', 'others']).set('mia', ['devs']).set('nobody', ['others']);
   const people = { issuer: identity.issuer, clientId, clientSecret: 'env:CLIENT_SECRET', roles };
   const sluice = await startControlGateway({
