@@ -277,7 +277,7 @@ export function describeSharedCounts({ address, problem, sinceMs, replicas }: Sh
 }
 
 /**
- * Requests without a valid key, which appear in no list of requests. They reveal programs with a wrong key.
+ * Refused requests that appear in no list of requests. They reveal programs with a wrong key, or in a loop over a limit.
  *
  * None for a person who may not see them.
  */
@@ -286,7 +286,10 @@ export async function recentRefusals(control: Control): Promise<RefusalView[]> {
   return control.query({ type: 'refusals', sinceMs: Date.now() - hourMs });
 }
 
-export function describeRefusal({ reason, requests, lastAt, lastClient }: RefusalView): string {
+export function describeRefusal({ keyId, reason, requests, lastAt, lastClient }: RefusalView): string {
   const from = lastClient === null ? '' : ` from "${lastClient}"`;
-  return `Refused without a valid key in the last hour: ${requests} (${reason}), the last ${localTime(lastAt)}${from}.`;
+  const last = `the last ${localTime(lastAt)}${from}.`;
+  return keyId === null
+    ? `Refused without a valid key in the last hour: ${requests} (${reason}), ${last}`
+    : `Refused over a limit in the last hour, with key ${keyId}, besides one that is listed each minute: ${requests} (${reason}), ${last}`;
 }

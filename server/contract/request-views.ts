@@ -19,8 +19,13 @@ export interface ClientUseView {
   lastUsedAt: number;
 }
 
-/** Number of requests without a valid key that were refused for one reason. They have no ledger rows. */
+/**
+ * Number of refused requests without ledger rows, for one reason: those without a valid key, or those of one key over a limit.
+ * Of the latter, the first in each minute has a row and is not among them.
+ */
 export interface RefusalView {
+  /** Null: without a valid key. */
+  keyId: string | null;
   /** The `errorCode` of `RequestRecord`. */
   reason: string;
   requests: number;

@@ -32,6 +32,7 @@ import { ByteBudget } from '../http/byte-budget.ts';
 import { keyRevoked } from '../http/cut-off.ts';
 import { listen, runningWithin } from '../http/server.ts';
 import { createSessionUpgrades } from '../http/session-upgrades.ts';
+import { LimitRefusals } from '../limits/refusal.ts';
 import type { Observability } from '../observability/observability.ts';
 import { LearntRefusals } from '../providers/learnt-refusals.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
@@ -197,16 +198,21 @@ function createServedApi(
     reportStandstill: control.reportStandstill,
   });
   const reportError = (error: unknown) => log.error({ error }, 'a request failed inside Sluice');
-  const finished = (ended: RequestRecord, books?: BookedJob) => {
+  const finished = (ended: RequestRecord, books?: BookedJob, isOnlyCounted = false) => {
     // Limits and sessions count what the ledger will hold.
     const record = storableRow(ended);
-    ledger.finished(record, books);
+    if (isOnlyCounted) ledger.counted(record);
+    else ledger.finished(record, books);
     limiter.finished(record);
     base.sessions.finished(record, live.snapshot.settings.sessionBudget);
-    control.requestFinished(record);
     observability.finished(record);
+    if (isOnlyCounted) return;
+    control.requestFinished(record);
     logRequest(record);
   };
+  const limitRefusals = new LimitRefusals();
+  /** Ids of running requests, which have rows. */
+  const begun = new Set<string>();
   const bills = new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) });
   const { captureSwitch, faults } = control;
   const attempts = attemptPorts(base, { registry, eventLoopMonitor, reportError });
@@ -215,13 +221,20 @@ function createServedApi(
     ...{ limiter, prices, jobs, attempts },
     companions: createCompanions({ ...base, captureSwitch, faults, bills, observability, translationThreads }),
     started(request, reserved) {
+      begun.add(request.id);
       ledger.started(request, reserved);
       control.requestStarted(request);
     },
     finished(record, books) {
-      // Anyone can send any number of requests without a valid key, so they get no rows.
-      if (record.keyId === null) ledger.refusals.add(record);
-      else finished(record, books);
+      const hasBegun = begun.delete(record.id);
+      // A client can send any number of requests without a valid key or over its limits, so they get no rows.
+      if (record.keyId === null) {
+        ledger.refusals.add(record);
+        return false;
+      }
+      const isOnlyCounted = !hasBegun && limitRefusals.isRepeated(record);
+      finished(record, books, isOnlyCounted);
+      return !isOnlyCounted;
     },
   };
   const snapshot = () => live.snapshot;

@@ -64,7 +64,7 @@ function observedIn({ ledger, health, live, control, admission, sharedCounts }: 
         waiting: admission.waiting,
         ledgerPending: pending,
         ledgerDropped: dropped,
-        unauthenticated: ledger.refusals.count,
+        unauthenticated: ledger.refusals.unauthenticated,
         sharedCounts: counts && { isUp: counts.problem === null, replicas: counts.replicas },
         providers: [...live.snapshot.providers.values()].map((provider) => ({
           id: provider.id,

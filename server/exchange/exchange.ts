@@ -48,8 +48,11 @@ export interface ExchangePorts {
   attempts: AttemptsPorts;
   companions: readonly Companion[];
   started(request: RequestStarted, reserved: Reserved | null): void;
-  /** `books`: the job whose usage is in the record. */
-  finished(record: RequestRecord, books?: BookedJob): void;
+  /**
+   * `books`: the job whose usage is in the record. False if the request gets no row, because it is one of many that are
+   * refused.
+   */
+  finished(record: RequestRecord, books?: BookedJob): boolean;
 }
 
 /** The listener's side of a request. What it does throws a GatewayError if the request is to be refused. */
@@ -423,7 +426,7 @@ export class Exchange {
     const ending: Ending = { accounting: accountFor(this.#trace, body, { prices, reserved, unfetchable }) };
     for (const visit of this.#visits) visit.answered?.(ending);
     const record = this.#trace.record(this.#door.request, ending.accounting);
-    finished(record, ending.books);
-    for (const visit of this.#visits) visit.ended?.(record);
+    const hasRow = finished(record, ending.books);
+    for (const visit of this.#visits) visit.ended?.(record, hasRow);
   }
 }

@@ -1,6 +1,9 @@
+import { isRefused } from '../contract/condition.ts';
 import { GatewayError } from '../contract/errors.ts';
+import type { RequestRecord } from '../contract/ledger.ts';
 import type { Budget } from '../contract/limit-settings.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
+import { minuteMs } from '../contract/units.ts';
 import type { Clocks } from './account.ts';
 import { type Counted, type Exceeded, findSpent } from './meters.ts';
 import { formatDuration } from './rate-headers.ts';
@@ -26,6 +29,31 @@ export function refusal(
     headers: { ...headers, 'retry-after-ms': String(Math.ceil(wait)) },
     retryAfterSeconds: Math.ceil(wait / 1_000),
   });
+}
+
+/** The error codes of refusals over a limit, of a key, its group, its person or the machine. */
+const limitCodes: readonly (string | null)[] = ['rate_limit_exceeded', 'insufficient_quota', 'slow_down'];
+
+/** Recognises refusals over a limit that repeat, since a client in a loop can cause any number of them. */
+export class LimitRefusals {
+  #minute = 0;
+  /** Keys and reasons of this minute. */
+  readonly #known = new Set<string>();
+
+  /** Whether an earlier request in the same minute was refused for the same key and reason. */
+  isRepeated(record: RequestRecord): boolean {
+    const { errorCode, keyId, attempts, startedAt } = record;
+    if (!isRefused(record) || attempts.length > 0 || !limitCodes.includes(errorCode)) return false;
+    const minute = Math.floor(startedAt / minuteMs);
+    if (minute > this.#minute) {
+      this.#minute = minute;
+      this.#known.clear();
+    }
+    const name = `${errorCode} ${keyId}`;
+    const isKnown = this.#known.has(name);
+    this.#known.add(name);
+    return isKnown;
+  }
 }
 
 /** Throws the refusal for the first of them whose hard budget is spent. */

@@ -200,6 +200,12 @@ export const requests = {
       origin_not_allowed: 'from a web page that is not allowed',
     },
     otherReason: (code: string) => `without a valid key (${code})`,
+    /** One such request in each minute is in the list. */
+    overLimit: {
+      rate_limit_exceeded: (key: string) => `over a limit for the key “${key}” (one a minute is listed)`,
+      insufficient_quota: (key: string) => `over a spent budget for the key “${key}” (one a minute is listed)`,
+      slow_down: (key: string) => `with the key “${key}” while Sluice was full (one a minute is listed)`,
+    },
   },
   newOnes: (requests: number, count: string) => `${count} new ${requests === 1 ? 'request' : 'requests'}`,
   loadingOlder: 'Loading older requests…',

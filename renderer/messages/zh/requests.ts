@@ -175,6 +175,11 @@ export const requests: typeof english.requests = {
       origin_not_allowed: '来自未允许的网页',
     },
     otherReason: (code) => `没有有效密钥（${code}）`,
+    overLimit: {
+      rate_limit_exceeded: (key) => `超出密钥“${key}”适用的限制（每分钟只列出一个）`,
+      insufficient_quota: (key) => `密钥“${key}”适用的预算已用尽（每分钟只列出一个）`,
+      slow_down: (key) => `在 Sluice 满载时使用密钥“${key}”（每分钟只列出一个）`,
+    },
   },
   newOnes: (_requests, count) => `${count} 个新请求`,
   loadingOlder: '正在加载更早的请求…',

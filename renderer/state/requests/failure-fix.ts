@@ -1,5 +1,5 @@
 /** Where the cause of a failed request can be fixed. Pure. */
-import type { RequestView } from '../../../server/contract/request-views.ts';
+import type { RefusalView, RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en/en.ts';
 import type { SectionId } from '../window/section-ids.ts';
 
@@ -57,9 +57,9 @@ export function fixOfRequest(request: FailedRequest, keyHasLimits: boolean): Fai
   }
 }
 
-/** For requests that were refused without a valid key. */
-export function fixOfRefusal(reason: string): FailureFix | null {
-  return byCode[reason] ?? null;
+/** For refused requests that are only counted. */
+export function fixOfRefusal({ keyId, reason }: Pick<RefusalView, 'keyId' | 'reason'>): FailureFix | null {
+  return byCode[reason] ?? (keyId === null ? null : { kind: 'limits', href: '/keys' });
 }
 
 /** Null if the provider's own error explains the failure, or if there is no explanation. */

@@ -27,8 +27,8 @@ export function latestRefusal(
   refusals: readonly RefusalView[],
   arrivedAt: number | null,
 ): RefusalView | null {
-  const isOfClient = ({ lastClient, lastAt }: RefusalView) =>
-    lastClient !== null && clientIdOf(lastClient) === clientId && lastAt > (arrivedAt ?? 0);
+  const isOfClient = ({ keyId, lastClient, lastAt }: RefusalView) =>
+    keyId === null && lastClient !== null && clientIdOf(lastClient) === clientId && lastAt > (arrivedAt ?? 0);
   return refusals.find(isOfClient) ?? null;
 }
 

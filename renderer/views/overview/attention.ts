@@ -58,7 +58,9 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...concernsOfStandstill(status.standstill, nowMs),
     ...concernsOfSetup(providers, keyCount),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
-    ...refusals.map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
+    ...refusals
+      .filter(({ keyId }) => keyId === null)
+      .map((refusal): Concern => ({ kind: 'refused', isBad: false, href: '/requests', refusal })),
     ...keys.flatMap((key) => concernsOfBudgets('key', key, hrefOfKey(key))),
     ...keys.flatMap((key) => concernsOfPrices('key', key)),
     ...groups.flatMap((group) => concernsOfBudgets('group', group, `/groups/${group.id}`)),

@@ -15,7 +15,7 @@ import classes from './Requests.module.css';
 const closedAt = createSessionValue<number>(0);
 
 /**
- * Requests without a valid key, which appear in no list. Helps to find a program with a wrong key. One line, so that the
+ * Refused requests that appear in no list. Helps to find a program with a wrong key, or in a loop over a limit. One line, so that the
  * list keeps its place; the kinds besides the latest are unfolded. Usually renders nothing.
  */
 export function RefusedNotice() {
@@ -40,7 +40,7 @@ export function RefusedNotice() {
           <summary>{refused.others(localization.formats.number(others.length))}</summary>
           <ul className={classes.refusedList}>
             {others.map((refusal) => (
-              <li key={refusal.reason}>
+              <li key={`${refusal.reason} ${refusal.keyId}`}>
                 <Refusal refusal={refusal} />
               </li>
             ))}
@@ -62,8 +62,9 @@ function Refusal({ refusal }: { refusal: RefusalView }) {
   const localization = useLocalization();
   const { fixes } = localization.messages.requests;
   const { mayOpen } = useRights();
-  const fix = fixOfRefusal(refusal.reason);
-  const text = describeRefusal(refusal, localization);
+  const keyName = useControlState(({ views }) => views?.keys.find(({ id }) => id === refusal.keyId)?.name);
+  const fix = fixOfRefusal(refusal);
+  const text = describeRefusal(refusal, localization, keyName);
   return (
     <>
       <span title={text}>{text}</span>

@@ -8,6 +8,7 @@ import type {
   CapturedResponse,
   CaptureGap,
 } from '../../contract/capture.ts';
+import type { RequestRecord } from '../../contract/ledger.ts';
 import { finish, finishInSlices, type MaybePromise, type Steps } from '../../ground/promises.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import { type CaptureSwitch, captureHeader } from '../../store/rules/capture-switch.ts';
@@ -63,15 +64,19 @@ export class CaptureCompanion implements Companion {
 }
 
 class CaptureVisit implements Visit {
-  readonly ended: () => void;
+  readonly #keep: () => void;
   readonly #capture: ExchangeCapture;
   readonly #secrets: readonly string[];
 
-  /** @param keep called when the exchange has ended */
+  /** @param keep called when an exchange with a row has ended */
   constructor(capture: ExchangeCapture, secrets: readonly string[], keep: () => void) {
     this.#capture = capture;
     this.#secrets = secrets;
-    this.ended = keep;
+    this.#keep = keep;
+  }
+
+  ended(_record: RequestRecord, hasRow: boolean): void {
+    if (hasRow) this.#keep();
   }
 
   unusable(start: Buffer, isCut: boolean): void {

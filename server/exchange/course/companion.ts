@@ -44,8 +44,8 @@ export interface Visit {
   replied?(reply: LocalReply, isError: boolean): void;
   /** The client has its answer, or has left. What is noted now becomes part of the request's row. */
   answered?(ending: Ending): void;
-  /** The row is written. The body is disposed of after this. */
-  ended?(record: RequestRecord): void;
+  /** The row is written, if the request has one. The body is disposed of after this. */
+  ended?(record: RequestRecord, hasRow: boolean): void;
 }
 
 export interface AdmittedRequest {

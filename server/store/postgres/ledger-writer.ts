@@ -3,6 +3,7 @@
  * one transaction. A batch may be written again if the server's answer was lost; it counts once.
  */
 
+import type { RequestStarted } from '../../contract/ledger.ts';
 import type { RequestView } from '../../contract/request-views.ts';
 import { number, text } from '../rules/columns.ts';
 import { type BegunRow, type EndedRow, toLedgerRow } from '../rules/rows.ts';
@@ -10,7 +11,7 @@ import { storableRow } from '../rules/storable-row.ts';
 import type { Capture } from '../sqlite/capture-rows.ts';
 import { type JoinedRequest, SessionUses } from '../sqlite/session-rows.ts';
 import { UsageSums } from '../sqlite/usage-cells.ts';
-import { isFinished, rowsToWrite } from '../sqlite/writer.ts';
+import { isFinished, isOnlyCounted, rowsToWrite } from '../sqlite/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
 import { NamesWriter } from './names-writer.ts';
@@ -40,6 +41,13 @@ interface Options {
   now?: () => number;
   /** Called after captures were written. */
   captureWritten?: () => void;
+}
+
+interface RowsToWrite {
+  placedRows: readonly PlacedRow[];
+  /** These get no rows. */
+  counted: readonly EndedRow[];
+  replica: string;
 }
 
 const bookSql = `INSERT INTO booked_jobs (kind, group_id, id)
@@ -77,7 +85,10 @@ export class LedgerWriter {
 
   async #write({ id, rows, captures = [], joined = [], replica = this.#options.replica }: Batch): Promise<void> {
     const nowMs = this.#now();
-    const placedRows = rowsToWrite(rows).map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
+    const storableRows = rowsToWrite(rows);
+    const placedRows = storableRows
+      .filter((row) => !isOnlyCounted(row))
+      .map((row) => ({ row, day: partitionDay(row.startedAt, nowMs) }));
     await this.#partitions.ensure(placedRows.map(({ day }) => day));
     for (const each of this.#capturePartitions)
       await each.ensure(captures.map((capture) => captureDay(capture, nowMs)));
@@ -85,15 +96,16 @@ export class LedgerWriter {
       const { count } = await queries.ask('INSERT INTO ledger_batches (id) VALUES ($1) ON CONFLICT DO NOTHING', id);
       if (count === 0) return;
       await writeCaptures(queries, captures, nowMs);
-      await this.#writeRows(queries, placedRows, replica);
+      const counted = storableRows.filter(isOnlyCounted);
+      await this.#writeRows(queries, { placedRows, counted, replica });
       for (const each of joined) await joinSession(queries, partitionDay(each.startedAt, nowMs), each);
     });
     if (captures.length > 0) this.#options.captureWritten?.();
   }
 
-  async #writeRows(queries: Queries, placedRows: readonly PlacedRow[], replica: string): Promise<void> {
+  async #writeRows(queries: Queries, { placedRows, counted, replica }: RowsToWrite): Promise<void> {
     const rows = await bookJobs(queries, placedRows);
-    if (rows.length === 0) return;
+    if (rows.length + counted.length === 0) return;
     const seqs = await record(queries, rows, replica);
     const unrecorded = rows.filter(({ row }) => isFinished(row) && !seqs.has(row.id));
     const interrupted = await reopenInterrupted(queries, unrecorded);
@@ -101,6 +113,7 @@ export class LedgerWriter {
     for (const [id, seq] of await record(queries, reopened, replica)) seqs.set(id, seq);
     await this.#names.add(queries, rows);
     const sums = new UsageSums();
+    for (const row of counted) sums.add(row);
     const sessions = new SessionUses();
     for (const row of interrupted) {
       sessions.add(row.seq, { ...row, costUsd: -(row.costUsd ?? 0) });
@@ -113,7 +126,7 @@ export class LedgerWriter {
       if (isFinished(row)) sums.add(row);
     }
     await writeSessions(queries, sessions);
-    await writeKeyUses(queries, rows);
+    await writeKeyUses(queries, [...rows.map(({ row }) => row), ...counted]);
     await addSums(queries, sums, this.#options.part);
   }
 }
@@ -149,9 +162,9 @@ function withoutUsage(row: EndedRow): EndedRow {
   return { ...row, ...noUsage, attempts: row.attempts.map((attempt) => ({ ...attempt, ...noUsage })) };
 }
 
-async function writeKeyUses(queries: Queries, placedRows: readonly PlacedRow[]): Promise<void> {
+async function writeKeyUses(queries: Queries, rows: readonly RequestStarted[]): Promise<void> {
   const uses = new Map<string, number>();
-  for (const { row } of placedRows) {
+  for (const row of rows) {
     if (row.keyId !== null) uses.set(row.keyId, Math.max(row.startedAt, uses.get(row.keyId) ?? 0));
   }
   if (uses.size > 0) await queries.ask(keyUsesSql, ...columnsOf([...uses]));

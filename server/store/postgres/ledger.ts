@@ -42,7 +42,7 @@ interface Options {
   settings(): RetentionLimits;
 }
 
-type Recording = Pick<Ledger, 'started' | 'finished' | 'joined' | 'capture'>;
+type Recording = Pick<Ledger, 'started' | 'finished' | 'counted' | 'joined' | 'capture'>;
 
 /** Limit for signing off from the database, which works without it too. */
 const closeMs = 1_000;
@@ -78,7 +78,7 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   await Promise.all([replicas.start(), stoppedSessions.open(), refusals.read(), keyUses.read()]);
   return {
     ...createPostgresQueries({ postgres: reading, flush, lastUsed: () => keyUses.lastUsed }),
-    ...recordingIn(waitingBatches, keyUses),
+    ...recordingIn(waitingBatches, keyUses, refusals),
     history: new PostgresUsageHistory(reading, setAside),
     refusals,
     pins: createPostgresPins(postgres),
@@ -102,7 +102,7 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   };
 }
 
-function recordingIn(waitingBatches: WaitingBatches, keyUses: KeyUses): Recording {
+function recordingIn(waitingBatches: WaitingBatches, keyUses: KeyUses, refusals: PostgresRefusals): Recording {
   return {
     started(row, reserved) {
       keyUses.note(row.keyId, row.startedAt);
@@ -111,6 +111,11 @@ function recordingIn(waitingBatches: WaitingBatches, keyUses: KeyUses): Recordin
     finished(row, bookedJob) {
       keyUses.note(row.keyId, row.startedAt);
       waitingBatches.add(bookedJob ? { ...row, books: bookedJob } : row);
+    },
+    counted(row) {
+      keyUses.note(row.keyId, row.startedAt);
+      refusals.add(row);
+      waitingBatches.add({ ...row, isOnlyCounted: true });
     },
     joined: (joinedRequest) => waitingBatches.join(joinedRequest),
     capture: (id, exchange) => waitingBatches.addCapture({ id, capturedAt: Date.now(), exchange }),

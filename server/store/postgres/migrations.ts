@@ -160,6 +160,19 @@ export const postgresMigrations: readonly Migration[] = [
       -- When the identity provider last told of the groups, and when it is to be asked again; null: at the next sign-in.
       ALTER TABLE people ADD COLUMN checked_at double precision, ADD COLUMN check_due_at double precision;
       CREATE INDEX people_due ON people (check_due_at) WHERE check_due_at IS NOT NULL;
+      `,
+  },
+  {
+    name: 'refusals by key',
+    sql: `
+      -- Refused requests without rows, counted: see refusals.ts. Without a valid key the key is ''. Replicas of the previous
+      -- version go on counting in \`refusals\`.
+      CREATE TABLE refusal_counts (
+        minute integer NOT NULL, key_id text NOT NULL, reason text NOT NULL, requests bigint NOT NULL,
+        last_at double precision NOT NULL, last_client text,
+        PRIMARY KEY (minute, key_id, reason)
+      );
+      INSERT INTO refusal_counts SELECT minute, '', reason, requests, last_at, last_client FROM refusals;
     `,
   },
 ];

@@ -1,4 +1,4 @@
-/** Counts of requests without a valid key, at all replicas. The counts of other replicas date from the latest poll. */
+/** Counts of refused requests that have no rows, at all replicas. The counts of other replicas date from the latest poll. */
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
 import { minuteMs } from '../../contract/units.ts';
@@ -24,18 +24,20 @@ const unreadable = 'refusals cannot be read';
 
 const columns = {
   minute: 'integer',
+  key_id: 'text',
   reason: 'text',
   requests: 'bigint',
   last_at: 'double precision',
   last_client: 'text',
 };
-const upsertSql = `INSERT INTO refusals (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
-  ON CONFLICT (minute, reason) DO UPDATE SET requests = refusals.requests + excluded.requests,
-    last_at = greatest(refusals.last_at, excluded.last_at),
-    last_client = CASE WHEN excluded.last_at >= refusals.last_at THEN excluded.last_client ELSE refusals.last_client END`;
-const readSql = `SELECT * FROM refusals ORDER BY minute DESC, reason LIMIT ${keptRefusals}`;
-const trimSql = `DELETE FROM refusals WHERE minute < (
-  SELECT minute FROM refusals ORDER BY minute DESC OFFSET ${keptRefusals} LIMIT 1)`;
+const upsertSql = `INSERT INTO refusal_counts (${Object.keys(columns).join(', ')}) SELECT * FROM ${unnest(columns)}
+  ON CONFLICT (minute, key_id, reason) DO UPDATE SET requests = refusal_counts.requests + excluded.requests,
+    last_at = greatest(refusal_counts.last_at, excluded.last_at),
+    last_client = CASE WHEN excluded.last_at >= refusal_counts.last_at THEN excluded.last_client
+      ELSE refusal_counts.last_client END`;
+const readSql = `SELECT * FROM refusal_counts ORDER BY minute DESC, reason, key_id LIMIT ${keptRefusals}`;
+const trimSql = `DELETE FROM refusal_counts WHERE minute < (
+  SELECT minute FROM refusal_counts ORDER BY minute DESC OFFSET ${keptRefusals} LIMIT 1)`;
 
 export class PostgresRefusals implements Refusals {
   readonly #options: Options;
@@ -63,6 +65,10 @@ export class PostgresRefusals implements Refusals {
 
   get count(): number {
     return this.#counts.count;
+  }
+
+  get unauthenticated(): number {
+    return this.#counts.unauthenticated;
   }
 
   add(request: RequestRecord): void {
@@ -98,10 +104,10 @@ export class PostgresRefusals implements Refusals {
     const minutes = this.#counts.take();
     if (minutes.length === 0) return;
     const rows = minutes
-      .map(({ minute, reason, requests, lastAt, lastClient }) => [minute, reason, requests, lastAt, lastClient])
+      .map((each) => [each.minute, each.keyId ?? '', each.reason, each.requests, each.lastAt, each.lastClient] as const)
       .sort(
-        ([minute, reason], [otherMinute, otherReason]) =>
-          Number(minute) - Number(otherMinute) || (String(reason) < String(otherReason) ? -1 : 1),
+        ([minute, ...names], [otherMinute, ...otherNames]) =>
+          minute - otherMinute || (names.slice(0, 2).join(' ') < otherNames.slice(0, 2).join(' ') ? -1 : 1),
       );
     try {
       // Outside a transaction, a stalled server could still execute it after it was given up, and it would be counted

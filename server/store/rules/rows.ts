@@ -53,6 +53,8 @@ export interface BegunRow extends RequestStarted {
 export interface EndedRow extends RequestRecord {
   /** The job whose usage this request reports; an earlier request created it. */
   books?: BookedJob | undefined;
+  /** It counts in the sums of usage and gets no row. */
+  isOnlyCounted?: true;
 }
 
 export interface BookedJob {

@@ -196,6 +196,7 @@ const ended = record<EndedRow>({
   cassette: null,
   sameAnswer: null,
   books: null,
+  isOnlyCounted: null,
 });
 
 /** Text without NUL and without half surrogate pairs, which no JSON of PostgreSQL can hold. */

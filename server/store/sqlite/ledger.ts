@@ -57,7 +57,7 @@ import { createLedgerWriter } from './writer.ts';
 export interface Ledger extends LedgerQueries {
   /** In SQLite, includes rows that are not written yet. */
   readonly history: UsageHistory;
-  /** Counts of requests without a valid key, which have no rows. */
+  /** Counts of refused requests that have no rows. */
   readonly refusals: Refusals;
   /** Requests that are kept whatever their age. */
   readonly pins: PinStore;
@@ -67,6 +67,8 @@ export interface Ledger extends LedgerQueries {
   started(row: RequestStarted, reserved?: Reserved | null): void;
   /** Records the end of a request, started or not, in memory. `books`: the job whose usage this record contains. */
   finished(row: RequestRecord, books?: BookedJob): void;
+  /** Counts a request that was refused over a limit, in `refusals` and the sums of usage, in memory. It gets no row. */
+  counted(row: RequestRecord): void;
   /** Records that a request which was recorded without a session belongs to one, in memory. */
   joined(joined: JoinedRequest): void;
   readonly sessionStates: SessionStates;
@@ -175,6 +177,11 @@ class SqliteLedger implements LocalLedger {
     this.#waitingRows.add(reserved ? { ...row, reserved } : row);
   readonly finished = (row: RequestRecord, books?: BookedJob): void =>
     this.#waitingRows.add(books ? { ...row, books } : row);
+
+  counted(row: RequestRecord): void {
+    this.refusals.add(row);
+    this.#waitingRows.add({ ...row, isOnlyCounted: true });
+  }
 
   readonly joined = (joinedRequest: JoinedRequest): void => this.#waitingRows.join(joinedRequest);
 

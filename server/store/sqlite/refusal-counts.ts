@@ -1,6 +1,6 @@
 /**
- * Counts requests without a valid key in memory until the counts are written, and logs them once a minute for each
- * reason.
+ * Counts refused requests that have no rows in memory until the counts are written, and logs them once a minute for each
+ * key and reason.
  */
 
 import type { RequestRecord } from '../../contract/ledger.ts';
@@ -14,7 +14,7 @@ export interface CountedMinute extends RefusalView {
   minute: number;
 }
 
-/** About a week of one reason a minute. */
+/** About a week of one key and reason a minute. */
 export const keptRefusals = 10_000;
 /** Entries kept while writing fails; beyond this the oldest are dropped. */
 const maxWaiting = 1_000;
@@ -25,20 +25,22 @@ export class RefusalCounts {
   /** Counts that are not logged yet. */
   readonly #unlogged = new Map<string, RefusalView>();
   #telling: NodeJS.Timeout | null = null;
-  /** The number of calls of `add`. */
+  /** The number of calls of `add`, and of those without a valid key. */
   count = 0;
+  unauthenticated = 0;
 
   constructor(log: { warn(fields: object, message: string): void }) {
     this.#log = log;
   }
 
-  add({ startedAt, errorCode, outcome, client }: RequestRecord): void {
+  add({ startedAt, errorCode, outcome, client, keyId }: RequestRecord): void {
     this.count += 1;
+    if (keyId === null) this.unauthenticated += 1;
     const reason = errorCode ?? outcome;
     const minute = Math.floor(startedAt / minuteMs);
-    const refusal = { reason, requests: 1, lastAt: startedAt, lastClient: client };
+    const refusal = { keyId, reason, requests: 1, lastAt: startedAt, lastClient: client };
     this.#wait({ minute, ...refusal });
-    this.#unlogged.set(reason, plus(this.#unlogged.get(reason), refusal));
+    this.#unlogged.set(nameOf(refusal), plus(this.#unlogged.get(nameOf(refusal)), refusal));
     this.#telling ??= after(() => this.log(), minuteMs).unref();
   }
 
@@ -60,25 +62,28 @@ export class RefusalCounts {
     for (const each of [...minutes, ...newer]) this.#wait(each);
   }
 
-  /** Sums by reason, latest first. `written`: the stored counts, in order of time. */
+  /** Sums by key and reason, latest first. `written`: the stored counts, in order of time. */
   since(firstMinute: number, written: readonly RefusalView[]): RefusalView[] {
     const refusals = new Map<string, RefusalView>();
     const waiting = this.waiting.filter(({ minute }) => minute >= firstMinute);
-    for (const each of [...written, ...waiting]) refusals.set(each.reason, plus(refusals.get(each.reason), each));
-    return [...refusals.values()].sort((a, b) => b.lastAt - a.lastAt || (a.reason < b.reason ? -1 : 1));
+    for (const each of [...written, ...waiting]) refusals.set(nameOf(each), plus(refusals.get(nameOf(each)), each));
+    return [...refusals.values()].sort((a, b) => b.lastAt - a.lastAt || (nameOf(a) < nameOf(b) ? -1 : 1));
   }
 
   /** Logs the counts that were not logged yet. */
   log(): void {
     if (this.#telling !== null) clearTimeout(this.#telling);
     this.#telling = null;
-    for (const { reason, requests, lastClient } of this.#unlogged.values())
-      this.#log.warn({ reason, requests, lastClient }, 'requests without a valid key were refused');
+    for (const { keyId, reason, requests, lastClient } of this.#unlogged.values()) {
+      const told = { reason, requests, lastClient };
+      if (keyId === null) this.#log.warn(told, 'requests without a valid key were refused');
+      else this.#log.warn({ key: keyId, ...told }, 'further requests over a limit were refused');
+    }
     this.#unlogged.clear();
   }
 
   #wait(countedMinute: CountedMinute): void {
-    const name = `${countedMinute.minute} ${countedMinute.reason}`;
+    const name = `${countedMinute.minute} ${nameOf(countedMinute)}`;
     const existing = this.#waiting.get(name);
     if (existing) Object.assign(existing, plus(existing, countedMinute));
     else this.#waiting.set(name, countedMinute);
@@ -87,9 +92,12 @@ export class RefusalCounts {
   }
 }
 
-/** Converts a row of the table `refusals`. */
+const nameOf = ({ keyId, reason }: Pick<RefusalView, 'keyId' | 'reason'>) => `${reason} ${keyId ?? ''}`;
+
+/** Converts a row of counts. */
 export function toRefusal(row: Row): RefusalView {
   return {
+    keyId: text(row.key_id) || null,
     reason: text(row.reason) ?? '',
     requests: number(row.requests) ?? 0,
     lastAt: number(row.last_at) ?? 0,
@@ -99,7 +107,7 @@ export function toRefusal(row: Row): RefusalView {
 
 /** The sum of the requests, with the latest time and client. */
 function plus(earlier: RefusalView | undefined, later: RefusalView): RefusalView {
-  const { reason, requests } = later;
+  const { keyId, reason, requests } = later;
   const { lastAt, lastClient } = earlier && earlier.lastAt > later.lastAt ? earlier : later;
-  return { reason, requests: (earlier?.requests ?? 0) + requests, lastAt, lastClient };
+  return { keyId, reason, requests: (earlier?.requests ?? 0) + requests, lastAt, lastClient };
 }

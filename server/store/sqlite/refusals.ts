@@ -1,7 +1,8 @@
 /**
- * Requests without a valid key. Anyone can send them in any number, so they get no rows; they are counted by minute and
- * reason, together with the last client's `user-agent`, so that a program with a wrong key can be found. They are logged
- * once a minute for each reason.
+ * Refused requests that get no rows, because a client can send them in any number: those without a valid key, and those
+ * over a limit after the first one of the same key and reason in a minute. They are counted by minute, key and reason,
+ * together with the last client's `user-agent`, so that the program can be found. They are logged once a minute for each
+ * key and reason.
  */
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
@@ -17,7 +18,9 @@ export interface Refusals {
   add(request: RequestRecord): void;
   /** The number of calls of `add`. */
   readonly count: number;
-  /** By reason, latest first, since a time in Unix milliseconds, rounded down to a minute. */
+  /** Of these, the requests without a valid key. */
+  readonly unauthenticated: number;
+  /** By key and reason, latest first, since a time in Unix milliseconds, rounded down to a minute. */
   since(sinceMs: number): RefusalView[];
   flush(): MaybePromise<void>;
   close(): MaybePromise<void>;
@@ -50,6 +53,10 @@ class SqliteRefusals implements Refusals {
 
   get count(): number {
     return this.#counts.count;
+  }
+
+  get unauthenticated(): number {
+    return this.#counts.unauthenticated;
   }
 
   add(request: RequestRecord): void {
@@ -86,13 +93,13 @@ class SqliteRefusals implements Refusals {
   #write(): void {
     const database = this.#database;
     const upsert = database.prepare(
-      `INSERT INTO refusals (minute, reason, requests, last_at, last_client) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO refusals (minute, key_id, reason, requests, last_at, last_client) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, last_at = max(last_at, excluded.last_at),
          last_client = CASE WHEN excluded.last_at >= last_at THEN excluded.last_client ELSE last_client END`,
     );
     database.transaction(() => {
-      for (const { minute, reason, requests, lastAt, lastClient } of this.#counts.waiting)
-        upsert.run(minute, reason, requests, lastAt, lastClient);
+      for (const { minute, keyId, reason, requests, lastAt, lastClient } of this.#counts.waiting)
+        upsert.run(minute, keyId ?? '', reason, requests, lastAt, lastClient);
       database.prepare('DELETE FROM refusals WHERE seq <= (SELECT max(seq) FROM refusals) - ?').run(keptRefusals);
     });
     this.#counts.take();

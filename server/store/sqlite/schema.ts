@@ -252,6 +252,17 @@ export const ledgerMigrations: readonly string[] = [
     id TEXT PRIMARY KEY, started_at REAL NOT NULL, pinned_at REAL NOT NULL, note TEXT, request TEXT NOT NULL, capture TEXT
   );
   `,
+  `
+  -- Refused requests without rows, counted by key as well: see refusals.ts. Without a valid key the key is ''.
+  CREATE TABLE refusals_by_key (
+    seq INTEGER PRIMARY KEY, minute INTEGER NOT NULL, key_id TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL,
+    requests INTEGER NOT NULL, last_at REAL NOT NULL, last_client TEXT,
+    UNIQUE (minute, key_id, reason)
+  );
+  INSERT INTO refusals_by_key SELECT seq, minute, '', reason, requests, last_at, last_client FROM refusals;
+  DROP TABLE refusals;
+  ALTER TABLE refusals_by_key RENAME TO refusals;
+  `,
 ];
 
 /** `budgets.sqlite`: see ledger/budget-sums.ts. */

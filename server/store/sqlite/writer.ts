@@ -43,6 +43,8 @@ export interface LedgerWriter {
 }
 
 export const isFinished = (row: BegunRow | EndedRow): row is EndedRow => 'outcome' in row;
+export const isOnlyCounted = (row: BegunRow | EndedRow): row is EndedRow =>
+  isFinished(row) && row.isOnlyCounted === true;
 
 /**
  * The rows of a batch as every store can hold them. Requests that began and ended within the batch become one row, in order of
@@ -91,6 +93,10 @@ export function createLedgerWriter(
         for (const row of rows) {
           if (!isFinished(row) && !hasCapture.has(row.id) && mayWait(row)) {
             deferred.push(row);
+            continue;
+          }
+          if (isOnlyCounted(row)) {
+            sums.add(row);
             continue;
           }
           const seq = writeRequest(row, running.get(row.id));

@@ -132,6 +132,36 @@ describe('of 500 requests at once', () => {
   });
 });
 
+describe('a client in a loop over its limit', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-loop-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('fills no storage: a row each minute and reason, and exact counts, over a restart', async () => {
+    const given = { folder, key: { requestsPerMinute: 5 } };
+    const begunAt = Date.now();
+    let passed = 0;
+    for (const round of [1, 2]) {
+      const gateway = await start(given);
+      passed += (await statuses(400, () => ask(gateway)))[200] ?? 0;
+      await eventually(async () => (await refusals(gateway)) === round * 400 - passed);
+      if (round === 1) await stopNow();
+    }
+    const { gateway } = sluice as TestGateway;
+    const { requests } = await gateway.query({ type: 'requests', limit: 1_000 });
+    const refusedRows = requests.filter(({ status }) => status === 429).length;
+    const minutes = Math.floor(Date.now() / 60_000) - Math.floor(begunAt / 60_000) + 1;
+    expect(refusedRows).toBeGreaterThan(0);
+    // Each run has its own first one.
+    expect(refusedRows).toBeLessThanOrEqual(minutes + 1);
+    expect(await gateway.query({ type: 'refusals', sinceMs: begunAt - 60_000 })).toMatchObject([
+      { keyId: 'k1', reason: 'rate_limit_exceeded', requests: 800 - passed - refusedRows },
+    ]);
+  });
+});
+
 async function refusals({ gateway }: TestGateway): Promise<number> {
   const rows = await gateway.query({ type: 'usage', by: 'key' });
   return rows.reduce((sum, { errors }) => sum + errors, 0);

@@ -47,6 +47,39 @@ describe.runIf(hasPostgres())('two replicas', () => {
     other = await another();
   }
 
+  test('store a row each for all refusals of a key over its limit in a minute, and count the others exactly', async () => {
+    upstream.answer((_request, response) => json(response, completion({ content: 'Hi' })));
+    const limits = { requestsPerMinute: 1 };
+    await start({ keys: [{ id: 'k1', group: 'default', hash: hashOf(testKey), limits }] });
+    const begunAt = Date.now();
+    const statuses: number[] = [];
+    const loop = async ({ baseUrl }: TestGateway) => {
+      for (let index = 0; index < 100; index++) {
+        const response = await fetch(`${baseUrl}/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'hello' }] }),
+        });
+        await response.arrayBuffer();
+        statuses.push(response.status);
+      }
+    };
+    await Promise.all([loop(one), loop(other)]);
+    const refused = statuses.filter((status) => status === 429).length;
+    const { gateway } = one;
+    await eventually(async () => (await gateway.query({ type: 'usage', by: 'key' }))[0]?.requests === 200);
+    expect(await gateway.query({ type: 'usage', by: 'key' })).toMatchObject([{ name: 'k1', refused }]);
+    const { requests } = await gateway.query({ type: 'requests', limit: 1_000 });
+    const rows = requests.filter(({ status }) => status === 429).length;
+    const minutes = Math.floor(Date.now() / 60_000) - Math.floor(begunAt / 60_000) + 1;
+    expect(rows).toBeGreaterThanOrEqual(2);
+    expect(rows).toBeLessThanOrEqual(2 * minutes);
+    const sinceMs = begunAt - 60_000;
+    const counted = async () => (await gateway.query({ type: 'refusals', sinceMs }))[0];
+    await eventually(async () => (await counted())?.requests === refused - rows);
+    expect(await counted()).toMatchObject({ keyId: 'k1', reason: 'rate_limit_exceeded' });
+  });
+
   test('lead to a job that either has made, as soon as the client knows it', async () => {
     let made = 0;
     upstream.answer(({ method, url: path }, response) => {

@@ -31,8 +31,8 @@ describe('a client', () => {
 
   it('that comes with a wrong key is told apart from one that has come through since', () => {
     const refusals = [
-      { reason: 'missing_key', requests: 1, lastAt: 9, lastClient: 'Zed/0.220.0' },
-      { reason: 'invalid_api_key', requests: 3, lastAt: 7, lastClient: 'curl/8.6.0' },
+      { keyId: null, reason: 'missing_key', requests: 1, lastAt: 9, lastClient: 'Zed/0.220.0' },
+      { keyId: null, reason: 'invalid_api_key', requests: 3, lastAt: 7, lastClient: 'curl/8.6.0' },
     ];
     expect(latestRefusal('curl', refusals, null)).toMatchObject({ reason: 'invalid_api_key' });
     expect(latestRefusal('curl', refusals, 6)).toMatchObject({ reason: 'invalid_api_key' });

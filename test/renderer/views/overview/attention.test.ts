@@ -98,9 +98,10 @@ describe('what needs attention', () => {
   });
 
   it('is a program that comes without a valid key, a line for each reason', () => {
-    const refusal = { requests: 2, lastAt: 0, lastClient: 'curl/8.6.0' };
+    const refusal = { keyId: null, requests: 2, lastAt: 0, lastClient: 'curl/8.6.0' };
     const refusals = ['missing_key', 'invalid_api_key'].map((reason) => ({ ...refusal, reason }));
-    expect(kinds({ refusals })).toEqual(['refused', 'refused']);
+    const overLimit = { ...refusal, keyId: 'k1', reason: 'rate_limit_exceeded' };
+    expect(kinds({ refusals: [...refusals, overLimit] })).toEqual(['refused', 'refused']);
   });
 
   it.each<[string, [string, boolean][], { used: number; hard: boolean; unpriced?: number; notifyAt?: number[] }]>([

@@ -32,13 +32,15 @@ describe.runIf(hasPostgres())('requests without a valid key, in PostgreSQL', () 
     for (let index = 0; index < 5; index++) refuse(one, noon + index, `one ${index}`);
     refuse(two, noon + minute, 'two');
     refuse(two, noon + 2, 'two', 'invalid_api_key');
-    expect(one.since(noon)).toEqual([{ reason: 'missing_key', requests: 5, lastAt: noon + 4, lastClient: 'one 4' }]);
+    expect(one.since(noon)).toEqual([
+      { keyId: null, reason: 'missing_key', requests: 5, lastAt: noon + 4, lastClient: 'one 4' },
+    ]);
     await one.flush();
     await two.flush();
     await one.read();
     const all = [
-      { reason: 'missing_key', requests: 6, lastAt: noon + minute, lastClient: 'two' },
-      { reason: 'invalid_api_key', requests: 1, lastAt: noon + 2, lastClient: 'two' },
+      { keyId: null, reason: 'missing_key', requests: 6, lastAt: noon + minute, lastClient: 'two' },
+      { keyId: null, reason: 'invalid_api_key', requests: 1, lastAt: noon + 2, lastClient: 'two' },
     ];
     expect(one.since(noon)).toEqual(all);
     expect(two.since(noon)).toEqual(all);
@@ -55,7 +57,7 @@ describe.runIf(hasPostgres())('requests without a valid key, in PostgreSQL', () 
     expect(refusals.since(noon)).toMatchObject([{ requests: 2, lastClient: 'meanwhile' }]);
     await server.start();
     await refusals.flush();
-    expect((await postgres.ask('SELECT requests, last_client FROM refusals')).rows).toEqual([
+    expect((await postgres.ask('SELECT requests, last_client FROM refusal_counts')).rows).toEqual([
       { requests: 2, last_client: 'meanwhile' },
     ]);
     expect(refusals.since(noon)).toMatchObject([{ requests: 2 }]);

@@ -181,14 +181,14 @@ function refusalContract(subject: StoreSubject): void {
       refuse('missing_key', noon + 40_000, null);
       for (let index = 0; index < 10; index++) refuse('invalid_api_key', noon + minute + index, 'last');
       const told = [
-        { reason: 'invalid_api_key', requests: 510, lastAt: noon + minute + 9, lastClient: 'last' },
-        { reason: 'missing_key', requests: 1, lastAt: noon + 40_000, lastClient: null },
+        { keyId: null, reason: 'invalid_api_key', requests: 510, lastAt: noon + minute + 9, lastClient: 'last' },
+        { keyId: null, reason: 'missing_key', requests: 1, lastAt: noon + 40_000, lastClient: null },
       ];
       expect(used.ledger.refusals.since(noon)).toEqual(told);
       await used.ledger.flush();
       expect(used.ledger.refusals.since(noon)).toEqual(told);
       expect(used.ledger.refusals.since(noon + minute)).toMatchObject([{ requests: 10 }]);
-      expect(used.ledger.refusals.count).toBe(511);
+      expect(used.ledger.refusals).toMatchObject({ count: 511, unauthenticated: 511 });
       expect(await used.ids({})).toEqual([]);
       expect(await used.ledger.summarizeUsage({ by: 'day' })).toEqual([]);
     });
@@ -199,7 +199,7 @@ function refusalContract(subject: StoreSubject): void {
       refuse('missing_key', noon + 1, 'b');
       await used.restart();
       refuse('missing_key', noon + 2, 'c');
-      const told = [{ reason: 'missing_key', requests: 3, lastAt: noon + 2, lastClient: 'c' }];
+      const told = [{ keyId: null, reason: 'missing_key', requests: 3, lastAt: noon + 2, lastClient: 'c' }];
       expect(used.ledger.refusals.since(0)).toEqual(told);
     });
 
@@ -210,7 +210,7 @@ function refusalContract(subject: StoreSubject): void {
       refuse('missing_key', noon + 100, 'earliest');
       await used.restart();
       refuse('missing_key', noon + 400, 'later');
-      const told = [{ reason: 'missing_key', requests: 4, lastAt: noon + 500, lastClient: 'latest' }];
+      const told = [{ keyId: null, reason: 'missing_key', requests: 4, lastAt: noon + 500, lastClient: 'latest' }];
       expect(used.ledger.refusals.since(0)).toEqual(told);
     });
 
@@ -222,6 +222,41 @@ function refusalContract(subject: StoreSubject): void {
       await used.ledger.flush();
       const told = [{ requests: 10_000, lastAt: noon + 10_499 * minute }];
       expect(used.ledger.refusals.since(0)).toMatchObject(told);
+    });
+  });
+
+  describe('requests over a limit that are only counted', () => {
+    const used = useLedger(subject);
+    const over = {
+      outcome: 'error',
+      status: 429,
+      errorCode: 'rate_limit_exceeded',
+      attempts: [],
+      client: 'loop',
+    } as const;
+    const unserved = { ...over, attempts: [], provider: null, modelServed: null, usage: null, costUsd: 0 };
+    const refuse = (id: string, keyId: string, startedAt = noon) =>
+      used.ledger.counted(ended(id, { ...unserved, keyId, startedAt }));
+
+    test('are in the counts by key and the usage exactly, over a restart, and have no rows', async () => {
+      used.add(ended('req_first', { ...unserved, keyId: 'k1' }));
+      for (let index = 0; index < 700; index++) refuse(`req_${index}`, 'k1', noon + index);
+      refuse('req_other', 'k2');
+      await used.restart();
+      for (let index = 0; index < 300; index++) refuse(`req_later_${index}`, 'k1', noon + minute + index);
+      const told = { reason: 'rate_limit_exceeded', lastClient: 'loop' };
+      expect(used.ledger.refusals.since(noon)).toEqual([
+        { keyId: 'k1', requests: 1_000, lastAt: noon + minute + 299, ...told },
+        { keyId: 'k2', requests: 1, lastAt: noon, ...told },
+      ]);
+      expect(used.ledger.refusals).toMatchObject({ count: 300, unauthenticated: 0 });
+      expect(await used.ids({})).toEqual(['req_first']);
+      const usage = await used.ledger.summarizeUsage({ by: 'key' });
+      expect(usage.map(({ name, requests, errors, refused }) => [name, requests, errors, refused])).toEqual([
+        ['k1', 1_001, 1_001, 1_001],
+        ['k2', 1, 1, 1],
+      ]);
+      expect(used.ledger.lastUsed().get('k2')).toBe(noon);
     });
   });
 }
