@@ -9,7 +9,7 @@ import { findProgram, runProgram } from '../support/installed-programs.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const modelList = { object: 'list', data: [{ id: 'gpt-5-nano', object: 'model', created: 1 }] };
@@ -217,6 +217,25 @@ describe('the first run', () => {
     await step(page, 'Make a call').getByRole('button', { name: 'Run it here' }).click();
     await page.getByRole('figure', { name: 'Answer' }).getByText('Nobody can answer now.').waitFor();
     expect(await isDone(page, 'Make a call').count()).toBe(0);
+  });
+
+  it('promises the demo only until there is a provider, and draws the Markdown of an answer', async () => {
+    const { page, gateway } = await open({ config: { keys: [] } });
+    const call = step(page, 'Make a call');
+    await call.getByText(/until you add a provider/).waitFor();
+    const provider = { baseUrl: 'http://127.0.0.1:9/v1', models: ['gpt-x'] };
+    const credentials = [{ id: 'c1', secret: 's-1' }];
+    await gateway.gateway.execute({ type: 'provider.add', id: 'main', provider, credentials });
+    await call.getByText('Run it here or paste it into a terminal.', { exact: true }).waitFor();
+    await step(page, 'Your base URL and key').getByRole('button', { name: 'Create a key' }).click();
+    await page.route('**/v1/chat/completions', (route) =>
+      route.fulfill({ json: { choices: [{ message: { role: 'assistant', content: 'It is **bold**.' } }] } }),
+    );
+    await call.getByRole('button', { name: 'Run it here' }).click();
+    const answer = page.getByRole('figure', { name: 'Answer' });
+    await answer.locator('strong').getByText('bold').waitFor();
+    await takePicture(page, 'gallery/first-answer');
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it.each(appearances)('is in order in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {

@@ -8,6 +8,7 @@ import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { useModelChoice } from '../../state/choices/use-model-choice.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { CopyButton } from '../copying/CopyButton.tsx';
+import { AnswerText } from '../text/AnswerText.tsx';
 import classes from './FirstCall.module.css';
 import { answerOf, type CallAnswer, callBody, callCommand, hiddenKey } from './first-call.ts';
 import { NewKeyButton } from './NewKeyButton.tsx';
@@ -80,7 +81,7 @@ function Answer({ answer }: { answer: CallAnswer }) {
   const { isOk, text, requestId, durationMs } = answer;
   return (
     <figure className={classes.answer} aria-label={names.answer}>
-      <blockquote className={isOk ? classes.said : classes.bad}>{text}</blockquote>
+      <blockquote className={isOk ? classes.said : classes.bad}>{isOk ? <AnswerText text={text} /> : text}</blockquote>
       <figcaption className={classes.facts}>
         {formats.duration(durationMs)}
         {requestId !== null && (

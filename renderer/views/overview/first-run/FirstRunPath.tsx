@@ -34,7 +34,7 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
         <Step number={1} title={names.provider} text={names.providerText} isDone={hasProvider}>
           {!hasProvider && <ProviderStep />}
         </Step>
-        <Step number={2} title={names.call} text={names.callText} isDone={hasCalled}>
+        <Step number={2} title={names.call} text={hasProvider ? names.ownCallText : names.callText} isDone={hasCalled}>
           <FirstCall choice={choice} />
         </Step>
         <Step number={3} title={names.address} text={names.addressText} isDone={isCopied || hasCalled}>
