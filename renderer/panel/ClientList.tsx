@@ -1,4 +1,5 @@
 import { IconChevronRight, IconLock } from '@tabler/icons-react';
+import { useState } from 'react';
 import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
@@ -7,6 +8,9 @@ import { nameOfClient, Section } from './Rows.tsx';
 /** The clients of today, each with the model that it uses and who answers. */
 export const idOfClient = ({ client, keyId }: PanelClient) => `${client} ${keyId}`;
 
+/** Of more, the rest is behind a button, so that the latest requests stay in sight. */
+const clientsAtFirst = 3;
+
 interface ClientListProps {
   clients: readonly PanelClient[];
   /** Opens the menu of a client. */
@@ -14,19 +18,34 @@ interface ClientListProps {
 }
 
 export function ClientList({ clients, onOpen }: ClientListProps) {
-  const { messages } = usePanelWords();
+  const { messages, formats } = usePanelWords();
   const texts = messages.panel;
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? clients : clients.slice(0, clientsAtFirst);
+  const hidden = clients.length - clientsAtFirst;
   return (
     <Section title={texts.clients}>
       {clients.length === 0 ? (
         <p className={classes.empty}>{texts.noClients}</p>
       ) : (
         <ul>
-          {clients.map((client) => (
+          {shown.map((client) => (
             <li key={idOfClient(client)} className={classes.row}>
               <ClientRow client={client} onOpen={() => onOpen(client)} />
             </li>
           ))}
+          {hidden > 0 && (
+            <li className={classes.row}>
+              <button
+                type="button"
+                className={`${classes.main} ${classes.small}`}
+                aria-expanded={isWhole}
+                onClick={() => setWhole(!isWhole)}
+              >
+                {isWhole ? texts.fewerClients : texts.moreClients(formats.number(hidden))}
+              </button>
+            </li>
+          )}
         </ul>
       )}
     </Section>

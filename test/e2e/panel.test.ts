@@ -74,6 +74,24 @@ describe('the panel', () => {
     ]);
   });
 
+  it('shows three clients at first and the rest when asked, so that the latest requests stay in sight', async () => {
+    const { page, gateway, clientWith } = await openPanel({ config: { settings: { demo: 'on' } } });
+    for (const name of ['One', 'Two', 'Three', 'Four', 'Five']) {
+      const { secret } = await gateway.gateway.execute({ type: 'key.create', name });
+      const messages = [{ role: 'user' as const, content: 'hello' }];
+      await clientWith(secret).chat.completions.create({ model: 'demo-chat', messages });
+    }
+    const clients = section(page, 'Clients today');
+    const more = clients.getByRole('button', { name: '2 more' });
+    await more.waitFor();
+    expect(await clients.getByRole('listitem').count()).toBe(4);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await more.press('Enter');
+    await clients.getByRole('button', { name: 'Fewer', expanded: true }).waitFor();
+    expect(await clients.getByRole('listitem').count()).toBe(6);
+    expect(await focused(page)).toBe('Fewer');
+  });
+
   it('calls a session by how it begins, as the window does', async () => {
     const groups = [{ id: 'default', capture: true }];
     const { page, gateway, clientWith } = await openPanel({ config: { groups, settings: { demo: 'on' } } });

@@ -27,6 +27,8 @@ export const panel = {
   inOut: (input: string, output: string) => `${input} in · ${output} out`,
   clients: 'Clients today',
   noClients: 'No program has called Sluice today.',
+  moreClients: (count: string) => `${count} more`,
+  fewerClients: 'Fewer',
   nothingYet: 'Nothing has called Sluice yet',
   nothingYetNext: 'Point a program at it, and it appears here with its model and what it costs.',
   connect: 'Connect a program',

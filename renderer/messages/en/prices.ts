@@ -29,7 +29,7 @@ export const prices = {
   },
   currency: {
     label: 'Show amounts in',
-    hint: 'For display only: prices, limits, the request log and exports stay in US dollars.',
+    hint: 'For display only: prices, limits, the request log and exports stay in US dollars. Unless you set a fixed rate, the European Central Bank’s is read from www.ecb.europa.eu once a day.',
     dollars: 'US dollars',
     rate: 'Exchange rate',
     rates: { renewed: 'European Central Bank, daily', fixed: 'Fixed' },
@@ -37,7 +37,8 @@ export const prices = {
     wrongRate: 'A number above 0, such as 0.92',
     asOf: (rate: string, date: string) => `1 US dollar is ${rate} as of ${date}.`,
     unknown: 'No rate is known yet, so amounts are in US dollars.',
-    failed: (reason: string) => `The rate could not be renewed: ${reason}`,
+    failed: (reason: string) =>
+      `The European Central Bank’s rates could not be read. Set a fixed rate, or wait: they are asked for again. (${reason})`,
   },
   search: 'Search models and providers',
   clearSearch: 'Clear search',

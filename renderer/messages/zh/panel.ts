@@ -26,6 +26,8 @@ export const panel: typeof english.panel = {
   inOut: (input, output) => `输入 ${input} · 输出 ${output}`,
   clients: '今天的客户端',
   noClients: '今天还没有程序调用 Sluice。',
+  moreClients: (count) => `另外 ${count} 个`,
+  fewerClients: '收起',
   nothingYet: '还没有程序调用过 Sluice',
   nothingYetNext: '让一个程序连接到它，这里就会显示该程序、它的模型和费用。',
   connect: '连接程序',

@@ -23,7 +23,7 @@ export const prices: typeof english.prices = {
   },
   currency: {
     label: '金额显示为',
-    hint: '仅用于显示：价格、限额、请求记录和导出仍为美元。',
+    hint: '仅用于显示：价格、限额、请求记录和导出仍为美元。除非设置固定汇率，否则每天从 www.ecb.europa.eu 读取一次欧洲中央银行的汇率。',
     dollars: '美元',
     rate: '汇率',
     rates: { renewed: '欧洲中央银行，每日', fixed: '固定' },
@@ -31,7 +31,7 @@ export const prices: typeof english.prices = {
     wrongRate: '大于 0 的数，例如 0.92',
     asOf: (rate, date) => `1 美元合 ${rate}（${date}）。`,
     unknown: '尚不知道汇率，因此金额以美元显示。',
-    failed: (reason) => `无法更新汇率：${reason}`,
+    failed: (reason) => `无法读取欧洲中央银行的汇率。可设置固定汇率，或等待下次读取。（${reason}）`,
   },
   search: '搜索模型和服务商',
   clearSearch: '清除搜索',

@@ -160,7 +160,7 @@ export const postgresMigrations: readonly Migration[] = [
       -- When the identity provider last told of the groups, and when it is to be asked again; null: at the next sign-in.
       ALTER TABLE people ADD COLUMN checked_at double precision, ADD COLUMN check_due_at double precision;
       CREATE INDEX people_due ON people (check_due_at) WHERE check_due_at IS NOT NULL;
-      `,
+    `,
   },
   {
     name: 'refusals by key',

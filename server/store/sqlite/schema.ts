@@ -16,7 +16,7 @@ export const ledgerMigrations: readonly string[] = [
     route TEXT NOT NULL, method TEXT NOT NULL, capability TEXT, model_asked TEXT, stream INTEGER NOT NULL,
     outcome TEXT, status INTEGER, error_code TEXT, model_served TEXT, provider TEXT, credential TEXT,
     queue_ms REAL, connect_ms REAL, first_byte_ms REAL, total_ms REAL, bytes_in INTEGER, bytes_out INTEGER,
-    upstream_request_id TEXT, attempts TEXT, -- JSON, only where the row does not say it all: see ledger/rows.ts
+    upstream_request_id TEXT, attempts TEXT, -- JSON, only where the row does not say it all: see rules/rows.ts
     usage TEXT, usage_certainty TEXT, cost_usd REAL, client TEXT, client_retries INTEGER
   );
   -- Holds only requests in flight: finds those that a crash left so, without reading the table at the start.
@@ -87,7 +87,7 @@ export const ledgerMigrations: readonly string[] = [
   `
   -- What is to be remembered of the file as a whole: the last known time (sweep-clock.ts).
   CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
-  -- Requests without a valid key, counted: a row for each minute and reason. See ledger/refusals.ts.
+  -- Requests without a valid key, counted: a row for each minute and reason. See refusals.ts.
   CREATE TABLE refusals (
     seq INTEGER PRIMARY KEY, minute INTEGER NOT NULL, reason TEXT NOT NULL, requests INTEGER NOT NULL,
     last_at REAL NOT NULL, last_client TEXT,
@@ -103,7 +103,7 @@ export const ledgerMigrations: readonly string[] = [
   ALTER TABLE requests ADD COLUMN losses TEXT;
   `,
   `
-  -- What models have thought before a call of a tool, for clients that cannot carry it: see reasoning/reasoning-store.ts.
+  -- What models have thought before a call of a tool, for clients that cannot carry it: see reasoning-store.ts.
   CREATE TABLE reasoning (
     key_id TEXT NOT NULL, call_id TEXT NOT NULL, kept_at REAL NOT NULL, reasoning TEXT NOT NULL,
     PRIMARY KEY (key_id, call_id)
@@ -113,7 +113,7 @@ export const ledgerMigrations: readonly string[] = [
   `
   -- Why the request was captured; 0: it was not. Null: recorded before this column.
   ALTER TABLE requests ADD COLUMN captured;
-  -- Everything about a captured exchange except bodies, as JSON: see ledger/capture-rows.ts. Null: captured before this column.
+  -- Everything about a captured exchange except bodies, as JSON: see capture-rows.ts. Null: captured before this column.
   ALTER TABLE captures ADD COLUMN about TEXT;
   -- The request's \`seq\`; null: captured before this column.
   ALTER TABLE captures ADD COLUMN request_seq INTEGER;
@@ -128,7 +128,7 @@ export const ledgerMigrations: readonly string[] = [
   END;
   `,
   `
-  -- Which keys, models, clients and so on occur in which blocks of requests: see ledger/request-names.ts. Rows before the first
+  -- Which keys, models, clients and so on occur in which blocks of requests: see request-names.ts. Rows before the first
   -- named request have none.
   CREATE TABLE request_names (
     dimension TEXT NOT NULL, name TEXT NOT NULL, block INTEGER NOT NULL,
@@ -137,7 +137,7 @@ export const ledgerMigrations: readonly string[] = [
   INSERT INTO facts SELECT 'first named request', coalesce(max(seq), 0) + 1 FROM requests;
   -- Only those that failed, so that most requests cost nothing here.
   CREATE INDEX requests_failed ON requests (seq) WHERE outcome IN ('error', 'stream-broken', 'interrupted');
-  -- Full-text indexes that store no text: see ledger/text-index.ts. The row ids are those of captures and of requests.
+  -- Full-text indexes that store no text: see text-index.ts. The row ids are those of captures and of requests.
   CREATE VIRTUAL TABLE captured_text USING fts5 (text, content = '', contentless_delete = 1);
   CREATE VIRTUAL TABLE error_text USING fts5 (text, content = '', contentless_delete = 1);
   CREATE TRIGGER captured_text_deleted AFTER DELETE ON captures BEGIN
@@ -169,7 +169,7 @@ export const ledgerMigrations: readonly string[] = [
   ALTER TABLE requests ADD COLUMN step TEXT;
   -- Only those of sessions, so that other requests cost nothing here.
   CREATE INDEX requests_by_session ON requests (session, seq) WHERE session IS NOT NULL;
-  -- Which sessions there are, by their last request. Sums are read from their requests: see ledger/sessions.ts.
+  -- Which sessions there are, by their last request. Sums are read from their requests: see rules/session-queries.ts.
   CREATE TABLE sessions (
     id TEXT PRIMARY KEY, key_id TEXT, group_id TEXT, client TEXT, last_seq INTEGER NOT NULL, stopped_at REAL
   ) WITHOUT ROWID;
@@ -204,7 +204,7 @@ export const ledgerMigrations: readonly string[] = [
   `,
   `
   -- Earlier versions took a wrong \`seq\` for requests that ended later than in the batch in which they began. What they derived from
-  -- it is derived again, from the newest of these requests to the oldest: see ledger/repair.ts.
+  -- it is derived again, from the newest of these requests to the oldest: see repair.ts.
   INSERT INTO facts SELECT 'last request to repair', max(seq) FROM requests HAVING max(seq) IS NOT NULL;
   UPDATE facts SET value = (SELECT coalesce(max(seq), 0) + 1 FROM requests) WHERE name = 'first named request';
   INSERT INTO error_text (error_text) VALUES ('delete-all');
@@ -265,7 +265,7 @@ export const ledgerMigrations: readonly string[] = [
   `,
 ];
 
-/** `budgets.sqlite`: see ledger/budget-sums.ts. */
+/** `budgets.sqlite`: see budget-sums.ts. */
 export const budgetMigrations: readonly string[] = [
   `
   -- Times are infinite at both ends for a budget in total.

@@ -20,6 +20,8 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
   const [isCopied, setCopied] = useState(false);
   const { hasCalled, hasProvider, hasTool } = progress;
   const isDone = hasCalled && hasProvider && hasTool;
+  // What ends while it is looked at stays, with the answer; whoever comes back later is not shown four steps that are done.
+  const [wasDone] = useState(isDone);
   return (
     <Section
       title={isDone ? names.doneTitle : names.title}
@@ -30,6 +32,7 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
       }
     >
       {end.command.problem && <CommandProblem problem={end.command.problem} />}
+      {!wasDone && (
       <ol className={classes.steps}>
         <Step number={1} title={names.provider} text={names.providerText} isDone={hasProvider}>
           {!hasProvider && <ProviderStep />}
@@ -44,6 +47,7 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
           <ToolLinks />
         </Step>
       </ol>
+      )}
       <KeepQuestion />
     </Section>
   );
