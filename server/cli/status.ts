@@ -9,7 +9,7 @@ import { expiryConcern, type LimitMeter, needsAttention } from '../contract/limi
 import { isDown } from '../contract/provider-views.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import type { SharedCountsProblem, SharedCountsView } from '../contract/replica-limits.ts';
-import type { RefusalView } from '../contract/request-views.ts';
+import { type RefusalView, refusalsListedPerMinute } from '../contract/request-views.ts';
 import type { LedgerHealthView, SetAsideView, StatusView } from '../contract/status-views.ts';
 import { hourMs, mebibyte } from '../contract/units.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
@@ -291,5 +291,5 @@ export function describeRefusal({ keyId, reason, requests, lastAt, lastClient }:
   const last = `the last ${localTime(lastAt)}${from}.`;
   return keyId === null
     ? `Refused without a valid key in the last hour: ${requests} (${reason}), ${last}`
-    : `Refused over a limit in the last hour, with key ${keyId}, besides one that is listed each minute: ${requests} (${reason}), ${last}`;
+    : `Refused over a limit in the last hour, with key ${keyId}, besides ${refusalsListedPerMinute} that are listed each minute: ${requests} (${reason}), ${last}`;
 }

@@ -19,9 +19,12 @@ export interface ClientUseView {
   lastUsedAt: number;
 }
 
+/** Refusals over a limit, of one key and reason in a minute at one replica, that have ledger rows. Further ones are counted. */
+export const refusalsListedPerMinute = 30;
+
 /**
  * Number of refused requests without ledger rows, for one reason: those without a valid key, or those of one key over a limit.
- * Of the latter, the first in each minute has a row and is not among them.
+ * Of the latter, the first `refusalsListedPerMinute` have rows and are not among them.
  */
 export interface RefusalView {
   /** Null: without a valid key. */

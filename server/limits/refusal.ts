@@ -3,6 +3,7 @@ import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Budget } from '../contract/limit-settings.ts';
 import type { Limited, LimitMeter, LimitScope } from '../contract/limits.ts';
+import { refusalsListedPerMinute } from '../contract/request-views.ts';
 import { minuteMs } from '../contract/units.ts';
 import type { Clocks } from './account.ts';
 import { type Counted, type Exceeded, findSpent } from './meters.ts';
@@ -37,10 +38,10 @@ const limitCodes: readonly (string | null)[] = ['rate_limit_exceeded', 'insuffic
 /** Recognises refusals over a limit that repeat, since a client in a loop can cause any number of them. */
 export class LimitRefusals {
   #minute = 0;
-  /** Keys and reasons of this minute. */
-  readonly #known = new Set<string>();
+  /** How many there were of each key and reason in this minute. */
+  readonly #known = new Map<string, number>();
 
-  /** Whether an earlier request in the same minute was refused for the same key and reason. */
+  /** Whether as many as are listed were refused before, in the same minute, for the same key and reason. */
   isRepeated(record: RequestRecord): boolean {
     const { errorCode, keyId, attempts, startedAt } = record;
     if (!isRefused(record) || attempts.length > 0 || !limitCodes.includes(errorCode)) return false;
@@ -50,9 +51,9 @@ export class LimitRefusals {
       this.#known.clear();
     }
     const name = `${errorCode} ${keyId}`;
-    const isKnown = this.#known.has(name);
-    this.#known.add(name);
-    return isKnown;
+    const before = this.#known.get(name) ?? 0;
+    this.#known.set(name, before + 1);
+    return before >= refusalsListedPerMinute;
   }
 }
 

@@ -1,5 +1,5 @@
 import { lossCodes } from '../../../server/contract/loss-codes.ts';
-import { repairText } from '../../../server/contract/request-views.ts';
+import { refusalsListedPerMinute, repairText } from '../../../server/contract/request-views.ts';
 import { counted } from '../../../server/contract/units.ts';
 import type { AuditActions } from './audit-actions.ts';
 
@@ -200,11 +200,14 @@ export const requests = {
       origin_not_allowed: 'from a web page that is not allowed',
     },
     otherReason: (code: string) => `without a valid key (${code})`,
-    /** One such request in each minute is in the list. */
+    /** Requests beside those that are in the list. */
     overLimit: {
-      rate_limit_exceeded: (key: string) => `over a limit for the key “${key}” (one a minute is listed)`,
-      insufficient_quota: (key: string) => `over a spent budget for the key “${key}” (one a minute is listed)`,
-      slow_down: (key: string) => `with the key “${key}” while Sluice was full (one a minute is listed)`,
+      rate_limit_exceeded: (key: string) =>
+        `over a limit for the key “${key}” (${refusalsListedPerMinute} a minute are listed)`,
+      insufficient_quota: (key: string) =>
+        `over a spent budget for the key “${key}” (${refusalsListedPerMinute} a minute are listed)`,
+      slow_down: (key: string) =>
+        `with the key “${key}” while Sluice was full (${refusalsListedPerMinute} a minute are listed)`,
     },
   },
   newOnes: (requests: number, count: string) => `${count} new ${requests === 1 ? 'request' : 'requests'}`,

@@ -1,3 +1,4 @@
+import { refusalsListedPerMinute } from '../../../server/contract/request-views.ts';
 import type * as english from '../en/requests.ts';
 
 export const requests: typeof english.requests = {
@@ -176,9 +177,9 @@ export const requests: typeof english.requests = {
     },
     otherReason: (code) => `没有有效密钥（${code}）`,
     overLimit: {
-      rate_limit_exceeded: (key) => `超出密钥“${key}”适用的限制（每分钟只列出一个）`,
-      insufficient_quota: (key) => `密钥“${key}”适用的预算已用尽（每分钟只列出一个）`,
-      slow_down: (key) => `在 Sluice 满载时使用密钥“${key}”（每分钟只列出一个）`,
+      rate_limit_exceeded: (key) => `超出密钥“${key}”适用的限制（每分钟列出前 ${refusalsListedPerMinute} 个）`,
+      insufficient_quota: (key) => `密钥“${key}”适用的预算已用尽（每分钟列出前 ${refusalsListedPerMinute} 个）`,
+      slow_down: (key) => `在 Sluice 满载时使用密钥“${key}”（每分钟列出前 ${refusalsListedPerMinute} 个）`,
     },
   },
   newOnes: (_requests, count) => `${count} 个新请求`,

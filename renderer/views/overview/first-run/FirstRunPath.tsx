@@ -33,20 +33,25 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
     >
       {end.command.problem && <CommandProblem problem={end.command.problem} />}
       {!wasDone && (
-      <ol className={classes.steps}>
-        <Step number={1} title={names.provider} text={names.providerText} isDone={hasProvider}>
-          {!hasProvider && <ProviderStep />}
-        </Step>
-        <Step number={2} title={names.call} text={hasProvider ? names.ownCallText : names.callText} isDone={hasCalled}>
-          <FirstCall choice={choice} />
-        </Step>
-        <Step number={3} title={names.address} text={names.addressText} isDone={isCopied || hasCalled}>
-          <AddressStep choice={choice} onCopied={() => setCopied(true)} />
-        </Step>
-        <Step number={4} title={names.tool} text={names.toolText} isDone={hasTool}>
-          <ToolLinks />
-        </Step>
-      </ol>
+        <ol className={classes.steps}>
+          <Step number={1} title={names.provider} text={names.providerText} isDone={hasProvider}>
+            {!hasProvider && <ProviderStep />}
+          </Step>
+          <Step
+            number={2}
+            title={names.call}
+            text={hasProvider ? names.ownCallText : names.callText}
+            isDone={hasCalled}
+          >
+            <FirstCall choice={choice} />
+          </Step>
+          <Step number={3} title={names.address} text={names.addressText} isDone={isCopied || hasCalled}>
+            <AddressStep choice={choice} onCopied={() => setCopied(true)} />
+          </Step>
+          <Step number={4} title={names.tool} text={names.toolText} isDone={hasTool}>
+            <ToolLinks />
+          </Step>
+        </ol>
       )}
       <KeepQuestion />
     </Section>
