@@ -6,16 +6,16 @@ import { clientSettings } from '../server/connect/client-settings.ts';
 import { testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithOldRequests } from './filled-ledger.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
 describe('the connect screen', () => {
   it('fills base URL and model into the steps, and the secret only when asked', async () => {
     const window = await open({ config: { keys: [] } });
-    const { page, gateway, context } = window;
+    const { page, gateway } = window;
     const secret = await createKeptKey(window, 'my tool');
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await ownClipboard(page);
     await page.goto(`${gateway.origin}/#/connect/curl`);
     const steps = page.getByRole('region', { name: 'Steps for curl' });
     await steps.getByText(`curl ${gateway.baseUrl}/chat/completions`).waitFor();

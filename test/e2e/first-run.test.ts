@@ -9,7 +9,7 @@ import { findProgram, runProgram } from '../support/installed-programs.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const modelList = { object: 'list', data: [{ id: 'gpt-5-nano', object: 'model', created: 1 }] };
@@ -50,8 +50,8 @@ async function answerOfClaudeCode(home: string): Promise<string> {
 describe('the first run', () => {
   it('leads to an answer without leaving the overview, and ticks off what is done', async () => {
     const window = await open({ config: { keys: [] } });
-    const { page, context, gateway, complaints } = window;
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, gateway, complaints } = window;
+    await ownClipboard(page);
     await step(page, 'Your base URL and key').getByRole('button', { name: 'Create a key' }).click();
     const copyKey = step(page, 'Your base URL and key').getByRole('button', { name: 'Copy API key' });
     await copyKey.waitFor();

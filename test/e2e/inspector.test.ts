@@ -14,6 +14,7 @@ import {
   oneOrAllAppearances,
   openInSuite,
   overflowOf,
+  ownClipboard,
   takePicture,
 } from './window-suite.ts';
 
@@ -222,8 +223,8 @@ it('reports a broken stream, and shows the part that arrived', async () => {
 });
 
 it('plays a spoken answer, and copies it in Base64', async () => {
-  const { page, gateway, context } = await open({ screen, config: { groups: [{ id: 'default', capture: true }] } });
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { page, gateway } = await open({ screen, config: { groups: [{ id: 'default', capture: true }] } });
+  await ownClipboard(page);
   const speech = await gateway.client.audio.speech.create({ model: 'demo-speech', voice: 'alloy', input: 'Hello' });
   const sound = Buffer.from(await speech.arrayBuffer());
   await page.getByRole('link', { name: 'POST /v1/audio/speech' }).click();
@@ -240,8 +241,8 @@ it('plays a spoken answer, and copies it in Base64', async () => {
 
 it('searches, folds and copies a body, and shows the headers as a table without secrets', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
-  const { page, gateway, context, complaints } = await open({ screen, config });
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { page, gateway, complaints } = await open({ screen, config });
+  await ownClipboard(page);
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   const panel = await openFirst(page);
   await panel.getByRole('tab', { name: 'Request', exact: true }).click();
@@ -506,8 +507,8 @@ it('shows no invented body, but why there is none, and captures the next ones by
 
 it('copies a request as a program, and leads to the playground', async () => {
   const config = await configOf({ OpenAI: (_request, response) => answer(response, 'It rains.') });
-  const { page, gateway, context } = await open({ screen, config });
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { page, gateway } = await open({ screen, config });
+  await ownClipboard(page);
   await gateway.client.chat.completions.create({ model: 'gpt-x', messages });
   const panel = await openFirst(page);
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());

@@ -2,14 +2,14 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, tabTo, trackOf } from './person.ts';
-import { appearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearances, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
 describe('a new key', () => {
   it('has a group, an expiry and models of its own, and snippets that work', async () => {
-    const { page, context, gateway, clientWith, complaints } = await open({ screen: '/keys', config: twoGroups });
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, gateway, clientWith, complaints } = await open({ screen: '/keys', config: twoGroups });
+    await ownClipboard(page);
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('editor');
@@ -51,8 +51,9 @@ describe('a new key', () => {
     await takePicture(page, 'key-with-aliases', { fullPage: false });
     await part.getByRole('button', { name: 'Remove fast, as for all keys' }).click();
     await expect.poll(() => part.getByRole('listitem').count()).toBe(1);
-    const { found } = await gateway.gateway.query({ type: 'find-keys', ids: [key.id] });
-    expect(found[0]?.aliases.map(({ name }) => name)).toEqual(['careful']);
+    // The window shows the change before it is made.
+    const left = async () => (await gateway.gateway.query({ type: 'find-keys', ids: [key.id] })).found[0]?.aliases;
+    await expect.poll(async () => (await left())?.map(({ name }) => name)).toEqual(['careful']);
     await part.getByRole('button', { name: 'Remove careful, as for all keys' }).click();
     await part.waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
@@ -192,8 +193,8 @@ describe('a key', () => {
 
 describe('a row of the keys screen', () => {
   it('tells a key by its last four characters, copies its secret, and leads to its requests', async () => {
-    const { page, context, gateway, complaints } = await open({ screen: '/keys' });
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, gateway, complaints } = await open({ screen: '/keys' });
+    await ownClipboard(page);
     const { secret } = await gateway.gateway.execute({ type: 'key.create', name: 'editor' });
     await page.getByText(`…${secret.slice(-4)}`, { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Copy the secret of editor' }).click();

@@ -145,12 +145,14 @@ describe('the end', () => {
 });
 
 /** Commands that never end, change the system, or start a program that is not here. */
-const notRun = /^(?:log --follow|run |serve --detach|service install)/;
+const notRun = /^(?:log --follow|run |terminal$|serve --detach|service install)/;
 
-/** Runs the command as written, except for services on the internet. */
+/** Runs the command as written, except for services on the internet; ID is the latest request. */
 async function runCommand(command: string, upstream: ScriptedUpstream): Promise<void> {
   if (notRun.test(command)) return;
+  const id = / ID\b/.test(command) ? await latestRequest() : '';
   const here = command
+    .replace(/\bID\b/, id)
     .replace(
       /^provider add (openai|groq|anthropic)$/,
       `provider add $1 --url ${upstream.baseUrl} --credential-env EXAMPLE_KEY`,
@@ -160,4 +162,9 @@ async function runCommand(command: string, upstream: ScriptedUpstream): Promise<
   const line = `"${process.execPath}" build/launch.ts ${here}`;
   const said = await run('sh', ['-c', line], { EXAMPLE_KEY: 'planted' });
   expect(said.trim(), command).not.toBe('');
+}
+
+async function latestRequest(): Promise<string> {
+  const line = `"${process.execPath}" build/launch.ts log --json --limit 1`;
+  return JSON.parse(await run('sh', ['-c', line])).id;
 }

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
 import { expectFocus } from './person.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const config = {
@@ -170,8 +170,8 @@ describe('the command palette', () => {
 
   it('copies the base URL and the secret of a key that is kept, and says why it cannot copy another', async () => {
     const window = await open({ config });
-    const { page, context, gateway, complaints } = window;
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, gateway, complaints } = window;
+    await ownClipboard(page);
     const secret = await createKeptKey(window, 'Editor');
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
     await runCommand(page, 'base url', 'Copy base URL');

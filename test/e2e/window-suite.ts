@@ -34,6 +34,24 @@ export async function createKeptKey({ gateway }: Pick<OpenedWindow, 'gateway'>, 
   return secret;
 }
 
+/** A clipboard of this page alone: test files that run at the same time share the browser, and so its clipboard. */
+export async function ownClipboard(page: Page): Promise<void> {
+  await page.addInitScript(clipboardOfPage);
+  await page.evaluate(clipboardOfPage);
+}
+
+/** Runs in the page. */
+function clipboardOfPage(): void {
+  let copied = '';
+  const writeText = async (text: string) => {
+    copied = text;
+  };
+  Object.defineProperty(navigator, 'clipboard', {
+    configurable: true,
+    value: { writeText, readText: async () => copied },
+  });
+}
+
 /** By how many pixels the page is wider than the window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

@@ -11,7 +11,7 @@ import { builtWindow } from '../support/program.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo, trackOf } from './person.ts';
-import { appearancesDownTo380, openInSuite, takePicture } from './window-suite.ts';
+import { appearancesDownTo380, openInSuite, ownClipboard, takePicture } from './window-suite.ts';
 
 const jsBudgetBytes = 300 * 1024;
 
@@ -19,8 +19,8 @@ const open = openInSuite();
 
 describe('the window in a browser', () => {
   it('shows that Sluice serves, and copies the base URL', async () => {
-    const { page, context, gateway, complaints } = await open();
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, gateway, complaints } = await open();
+    await ownClipboard(page);
     await page.getByRole('status').getByText('Serving').waitFor();
     const status = page.getByRole('main');
     await status.getByText(gateway.baseUrl, { exact: true }).first().waitFor();
@@ -106,8 +106,8 @@ describe('the window in a browser', () => {
     ['/', 'This window is not signed in'],
     ['/control/session?token=wrong', 'This link no longer works'],
   ])('tells a stranger who opens %s how to sign in', async (path, title) => {
-    const { page, context, gateway } = await open({ signedIn: false });
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, gateway } = await open({ signedIn: false });
+    await ownClipboard(page);
     await page.goto(gateway.origin + path);
     await page.getByRole('heading', { name: title }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

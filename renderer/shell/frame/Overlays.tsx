@@ -17,7 +17,8 @@ import { useLazyFile } from './use-lazy-file.ts';
 export function Overlays() {
   const shown = useSyncExternalStore(overlay.subscribe, overlay.shown);
   useGoKeys();
-  useAddressChange(overlay.close);
+  // What is shown belongs to the screen that is left; the palette, where one goes on typing, to none.
+  useAddressChange(() => overlay.shown() !== 'palette' && overlay.close());
   // Before the page is shown, so that no key press on it is lost.
   useLayoutEffect(() => {
     addEventListener('keydown', onKey);
