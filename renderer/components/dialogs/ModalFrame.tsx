@@ -1,8 +1,7 @@
 import { Drawer, Modal } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
-import { unsavedEdits } from '../../state/edits/unsaved-edits.ts';
-import { UnsavedScope, useUnsaved } from '../../state/edits/use-unsaved.ts';
+import { UnsavedScope, unsavedEdits, useUnsaved } from '../../state/edits/unsaved-edits.ts';
 import { overlay, overlayLevel } from '../../state/window/overlay.ts';
 
 interface ModalFrameProps {

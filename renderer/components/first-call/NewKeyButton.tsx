@@ -2,8 +2,7 @@ import { Button } from '@mantine/core';
 import { IconKey } from '@tabler/icons-react';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
-import { useCanChange } from '../../state/rights/use-can-change.ts';
-import { usePerson } from '../../state/rights/use-rights.ts';
+import { useCanChange, usePerson } from '../../state/rights/use-rights.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 
 /** Creates a key, for people who have none or none with a kept secret. */

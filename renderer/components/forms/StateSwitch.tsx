@@ -1,5 +1,5 @@
 import { Switch } from '@mantine/core';
-import { useCanChange } from '../../state/rights/use-can-change.ts';
+import { useCanChange } from '../../state/rights/use-rights.ts';
 import classes from './StateSwitch.module.css';
 
 interface StateSwitchProps {

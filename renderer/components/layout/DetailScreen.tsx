@@ -5,7 +5,7 @@ import type { Lock } from '../../../server/contract/lock.ts';
 import { pathOf } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import type { ControlError } from '../../state/api/api.ts';
-import { useCanChange } from '../../state/rights/use-can-change.ts';
+import { useCanChange } from '../../state/rights/use-rights.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 import { EmptyNote } from '../feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../feedback/ListSkeleton.tsx';

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { pathOf, placeOf, type ScreenName } from '../../../server/contract/places.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
-import { useTabs } from '../../state/rights/use-places.ts';
+import { useTabs } from '../../state/rights/use-rights.ts';
 import { hasNavigated } from '../../state/window/hash-location.ts';
 import { overlay } from '../../state/window/overlay.ts';
 import classes from './Screen.module.css';

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { maxReported } from '../../../server/contract/find.ts';
-import type { FindQuestion, Kind } from '../../state/control/find-by-id.ts';
+import type { FindQuestion, Kind } from '../../state/control/control-store.ts';
 import { useFound } from '../../state/control/use-found.ts';
 import { pageLength, searchDelayMs } from './LongList.tsx';
 

@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core';
-import type { Kind } from '../../state/control/find-by-id.ts';
+import type { Kind } from '../../state/control/control-store.ts';
 import classes from './FilterBar.module.css';
 import { FindSelect } from './FindSelect.tsx';
 

@@ -4,7 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Wanted } from '../../../server/contract/find.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import type { Kind, ViewOf } from '../../state/control/find-by-id.ts';
+import type { Kind, ViewOf } from '../../state/control/control-store.ts';
 import { useCount, useFound, useNameOf } from '../../state/control/use-found.ts';
 import { pageLength, searchDelayMs } from '../lists/LongList.tsx';
 import { type Chosen, chosenOf, chosenText } from './chosen.ts';

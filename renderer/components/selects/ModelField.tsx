@@ -3,7 +3,7 @@ import { type ReactNode, type Ref, useId, useState } from 'react';
 import type { ModelView } from '../../../server/contract/access-views.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
-import { useProviderName } from '../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../state/providers/providers.ts';
 import { describeModel } from './describe-model.ts';
 import classes from './ModelField.module.css';
 import { optionGroups } from './model-options.ts';

@@ -1,4 +1,4 @@
-import type { Kind } from '../../state/control/find-by-id.ts';
+import type { Kind } from '../../state/control/control-store.ts';
 
 /** A key or a group. */
 export interface Chosen {

@@ -2,7 +2,7 @@ import { useCallback } from 'react';
 import { groupOfShadows } from '../../../server/contract/ledger.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useNamesOf } from '../../state/control/use-found.ts';
-import { useProviderName } from '../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../state/providers/providers.ts';
 import type { Dimension } from './load-usage.ts';
 
 /** What a person calls a key, group, provider or model by its id, of those that are shown; null: the requests that had none. */

@@ -3,7 +3,7 @@ import { Redirect, useLocation } from 'wouter';
 import { pathOf, type ScreenName, screenAt } from '../../../server/contract/places.ts';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { useControlState } from '../../state/control/use-control.ts';
-import { usePlaces, useScreens } from '../../state/rights/use-places.ts';
+import { usePlaces, useScreens } from '../../state/rights/use-rights.ts';
 import { useRemountCount } from '../../state/window/hash-location.ts';
 import { loadWhenIdle } from '../screens/lazy-files.ts';
 import { screens } from '../screens/screens.ts';

@@ -2,8 +2,8 @@ import { ActionIcon } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import { type Place, pathOf, placeOf, screenAt } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { usePlaces, useScreens } from '../../state/rights/use-places.ts';
-import { goKeyCaps } from '../../state/window/go-keys.ts';
+import { usePlaces, useScreens } from '../../state/rights/use-rights.ts';
+import { goKeyCaps } from '../../state/window/shortcuts.ts';
 import { placeIcons } from '../screens/screens.ts';
 import classes from './Navigation.module.css';
 

@@ -2,12 +2,11 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useSyncExternalStor
 import { pathOf } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
-import { usePlaces } from '../../state/rights/use-places.ts';
+import { usePlaces } from '../../state/rights/use-rights.ts';
 import { announce, announcement } from '../../state/window/announcement.ts';
-import { createGoKeys } from '../../state/window/go-keys.ts';
 import { useAddressChange, useHashLocation } from '../../state/window/hash-location.ts';
 import { type OverlayName, overlay } from '../../state/window/overlay.ts';
-import { isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
+import { createGoKeys, isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
 import { useMenuActs } from '../../state/window/use-desktop.ts';
 import classes from './Announcement.module.css';
 import { overlayFiles } from './overlays.ts';

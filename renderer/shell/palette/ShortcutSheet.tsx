@@ -1,10 +1,9 @@
 import { Modal } from '@mantine/core';
 import { Fragment, type KeyboardEvent } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
-import { usePlaces } from '../../state/rights/use-places.ts';
-import { goKeyCaps } from '../../state/window/go-keys.ts';
+import { usePlaces } from '../../state/rights/use-rights.ts';
 import { overlay, overlayLevel } from '../../state/window/overlay.ts';
-import { keyCaps, type Shortcut, shortcutScopes, shortcuts } from '../../state/window/shortcuts.ts';
+import { goKeyCaps, keyCaps, type Shortcut, shortcutScopes, shortcuts } from '../../state/window/shortcuts.ts';
 import { KeyCap } from './KeyCap.tsx';
 import classes from './ShortcutSheet.module.css';
 

@@ -18,7 +18,7 @@ import { writeToClipboard } from '../../components/copying/write-to-clipboard.ts
 import type { Messages } from '../../messages/en/en.ts';
 import { ControlError } from '../../state/api/api.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';
-import { providerRows, switchCommand } from '../../state/providers/provider-row.ts';
+import { providerRows, switchCommand } from '../../state/providers/providers.ts';
 import { overlay } from '../../state/window/overlay.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 

@@ -6,8 +6,8 @@ import { en, type Messages } from '../../messages/en/en.ts';
 import { languages } from '../../messages/languages.ts';
 import type { LanguageId } from '../../messages/preferred-language.ts';
 import type { Localization } from '../../messages/use-messages.ts';
-import { goKeyCaps } from '../../state/window/go-keys.ts';
 import { overlay } from '../../state/window/overlay.ts';
+import { goKeyCaps } from '../../state/window/shortcuts.ts';
 import { screens as entries } from '../screens/screens.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 

@@ -4,8 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
-import { describeRole } from '../../state/rights/describe-role.ts';
-import { usePerson } from '../../state/rights/use-rights.ts';
+import { describeRole, usePerson } from '../../state/rights/use-rights.ts';
 
 /** The person signed in, with a sign-out button. Renders nothing if no sign-in is needed. */
 export function AccountMenu() {

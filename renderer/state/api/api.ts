@@ -1,6 +1,6 @@
 /**
- * The window's requests to the engine, independent of the transport: HTTP in a browser (`http-api.ts`), IPC on the
- * desktop (`ipc-api.ts`). Knows the contract but no screens.
+ * The window's requests to the engine, independent of the transport (`create-api.ts`): HTTP in a browser, IPC on the
+ * desktop. Knows the contract but no screens.
  */
 import type { CommandInputMap, CommandResults, CommandType } from '../../../server/contract/commands.ts';
 import type { ControlProblem } from '../../../server/contract/control-problem.ts';

@@ -5,7 +5,7 @@ import type { ConfigViews } from '../../../server/contract/events.ts';
 import { type Found, fitting } from '../../../server/contract/find.ts';
 import { asControlError, type ControlError } from '../api/api.ts';
 import { useNow } from '../window/use-now.ts';
-import type { FindQuestion, Kind, ViewOf } from './find-by-id.ts';
+import type { FindQuestion, Kind, ViewOf } from './control-store.ts';
 import { useControlState, useControlStore } from './use-control.ts';
 import { useQuery } from './use-query.ts';
 

@@ -1,3 +1,5 @@
+import { createContext, useContext, useEffect, useRef } from 'react';
+
 /**
  * Tracks unsaved edits. Code that would discard them asks here first. It then acts at once, or when the person has
  * agreed. Pure; independent of any form.
@@ -58,3 +60,16 @@ export function createUnsavedEdits(): UnsavedEdits {
 
 /** The instance for this window. */
 export const unsavedEdits = createUnsavedEdits();
+
+/** The dialog around a form; null if the form is directly on its screen. */
+export const UnsavedScope = createContext<symbol | null>(null);
+
+/** While the form is mounted and `isDirty`, leaving it needs confirmation. */
+export function useUnsaved(isDirty: boolean): void {
+  const scope = useContext(UnsavedScope);
+  const current = useRef(isDirty);
+  useEffect(() => {
+    current.current = isDirty;
+  }, [isDirty]);
+  useEffect(() => unsavedEdits.watch(() => current.current, scope), [scope]);
+}

@@ -1,7 +1,19 @@
 import { useMemo } from 'react';
 import { type KeyRight, mayWithKey } from '../../../server/contract/key-rights.ts';
+import { findLocks, type Lock, type Locks } from '../../../server/contract/lock.ts';
 import type { Person } from '../../../server/contract/people.ts';
-import { maySee, screenAt, type Viewer, viewerOf } from '../../../server/contract/places.ts';
+import {
+  isListed,
+  maySee,
+  type Place,
+  placesFor,
+  type ScreenName,
+  screenAt,
+  screenNames,
+  type Viewer,
+  viewerOf,
+} from '../../../server/contract/places.ts';
+import type { Messages } from '../../messages/en/en.ts';
 import { useControlState } from '../control/use-control.ts';
 import { useKey } from '../control/use-found.ts';
 
@@ -49,4 +61,44 @@ export function useMayStop({ kind, id }: { kind: 'key' | 'group' | 'all'; id: st
   const key = useKey(kind === 'key' ? id : null);
   const groupId = kind === 'key' ? (key?.group ?? null) : id;
   return isAdmin || (groupId !== null && manages(groupId));
+}
+
+/** The places of whoever looks at the window, each with the screens that they may use in it. */
+export function usePlaces(): readonly Place[] {
+  const viewer = useViewer();
+  return useMemo(() => placesFor(viewer), [viewer]);
+}
+
+/** The screens that they may use, whether they are listed or not. */
+export function useScreens(): readonly ScreenName[] {
+  const viewer = useViewer();
+  return useMemo(() => screenNames.filter((name) => maySee(name, viewer)), [viewer]);
+}
+
+/** The screens that are listed beside `current`, itself included. */
+export function useTabs(current: ScreenName): readonly ScreenName[] {
+  const viewer = useViewer();
+  const place = usePlaces().find(({ screens }) => screens.includes(current));
+  const groupCount = useControlState(({ views }) => views?.groupCount ?? 0);
+  return place?.screens.filter((name) => name === current || isListed(name, viewer, groupCount)) ?? [];
+}
+
+const none: readonly Lock[] = [];
+
+/** Values locked by team presets. The engine refuses to change them; the window only shows them as locked. */
+export function useLocks(): Locks {
+  const locks = useControlState((state) => state.views?.status.team.locks ?? none);
+  return useMemo(() => findLocks(locks), [locks]);
+}
+
+/** Whether commands can succeed: the engine answers and may write its configuration. */
+export function useCanChange(): boolean {
+  return useControlState((state) => state.connection === 'open' && state.views?.status.readOnly === false);
+}
+
+/** The highest of a person's roles; empty if there is none. */
+export function describeRole({ isAdmin, manages, memberOf }: Person, names: Messages['account']): string {
+  if (isAdmin) return names.admin;
+  if (manages.length > 0) return names.manager(manages.join(', '));
+  return memberOf.length > 0 ? names.member(memberOf.join(', ')) : '';
 }

@@ -1,4 +1,5 @@
 /** The window's keyboard shortcuts. Their handlers and the sheet that lists them read the same table. Pure. */
+import { type Place, places } from '../../../server/contract/places.ts';
 
 export type ShortcutName = (typeof table)[number]['name'];
 export type ShortcutScope = (typeof table)[number]['scope'];
@@ -37,7 +38,7 @@ const table = [
 export const shortcuts: readonly Shortcut[] = table;
 export const shortcutScopes: readonly ShortcutScope[] = ['window', 'requests', 'request', 'playground'];
 
-export type KeyPress = Pick<KeyboardEvent, 'key' | 'keyCode' | 'isComposing' | 'altKey' | 'ctrlKey' | 'metaKey'>;
+type KeyPress = Pick<KeyboardEvent, 'key' | 'keyCode' | 'isComposing' | 'altKey' | 'ctrlKey' | 'metaKey'>;
 
 export const isAppleKeyboard = /^(?:Mac|iP)/.test(navigator.platform);
 
@@ -84,3 +85,29 @@ const symbols: Record<string, string> = {
   Escape: 'Esc',
   Enter: '↵',
 };
+
+/** Longer pauses are two separate key presses. */
+const longestPauseMs = 1_500;
+
+/** `begun`: G, which waits for a letter. Null if the key means nothing here. */
+type GoKey = 'begun' | Place | null;
+
+/** Remembers whether G was pressed last. */
+export function createGoKeys(nowMs: () => number): (press: KeyPress & { shiftKey: boolean }) => GoKey {
+  let begunAtMs: number | null = null;
+  return (press) => {
+    const begun = begunAtMs;
+    begunAtMs = null;
+    if (press.altKey || press.ctrlKey || press.metaKey || press.shiftKey || isComposing(press)) return null;
+    if (begun !== null && nowMs() - begun <= longestPauseMs) {
+      const place = places.find(({ letter }) => letter === press.key);
+      if (place) return place;
+    }
+    if (press.key !== 'g') return null;
+    begunAtMs = nowMs();
+    return 'begun';
+  };
+}
+
+/** The keys as labelled on the keyboard. */
+export const goKeyCaps = ({ letter }: Pick<Place, 'letter'>): string[] => ['G', letter.toUpperCase()];

@@ -13,8 +13,7 @@ import type { CountedMetric } from '../../components/usage/usage-figures.ts';
 import type { RangeName } from '../../components/usage/usage-range.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
-import { useLiveQuery } from '../../state/control/use-live-query.ts';
-import { useQuery } from '../../state/control/use-query.ts';
+import { useLiveQuery, useQuery } from '../../state/control/use-query.ts';
 import { usePerson } from '../../state/rights/use-rights.ts';
 import { answersOf, loadOwnUsage, type UsageScope } from './own-usage.ts';
 

@@ -6,7 +6,7 @@ import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
-import { errorText } from '../../state/requests/failure-fix.ts';
+import { errorText } from '../../state/requests/failures.ts';
 import { type ClientUses, latestArrival, latestKeyUse, latestRefusal } from './arrival.ts';
 import classes from './Connect.module.css';
 

@@ -5,7 +5,7 @@ import { DetailScreen } from '../../components/layout/DetailScreen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useFound, useOne } from '../../state/control/use-found.ts';
-import { useLocks } from '../../state/rights/use-locks.ts';
+import { useLocks } from '../../state/rights/use-rights.ts';
 import { useHashLocation } from '../../state/window/hash-location.ts';
 import { GroupForm } from './GroupForm.tsx';
 

@@ -6,7 +6,7 @@ import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Section } from '../../components/layout/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { ControlError } from '../../state/api/api.ts';
-import { useProviderName } from '../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../state/providers/providers.ts';
 import classes from './Groups.module.css';
 import type { ModelDifference } from './model-difference.ts';
 

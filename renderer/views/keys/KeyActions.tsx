@@ -6,8 +6,7 @@ import { IconAction } from '../../components/buttons/IconAction.tsx';
 import { CopyButton } from '../../components/copying/CopyButton.tsx';
 import classes from '../../components/lists/List.module.css';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useCanChange } from '../../state/rights/use-can-change.ts';
-import { useRights } from '../../state/rights/use-rights.ts';
+import { useCanChange, useRights } from '../../state/rights/use-rights.ts';
 
 const actSize = 18;
 const itemSize = 14;

@@ -12,7 +12,7 @@ import { Section } from '../../components/layout/Section.tsx';
 import { describeModel } from '../../components/selects/describe-model.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { QueryState } from '../../state/control/use-query.ts';
-import { useProviderName } from '../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../state/providers/providers.ts';
 import classes from './Models.module.css';
 import { ModelNameButton } from './route/ModelNameButton.tsx';
 

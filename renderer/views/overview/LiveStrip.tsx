@@ -7,7 +7,7 @@ import { requestsAddress } from '../../components/usage/requests-address.ts';
 import { useNames } from '../../components/usage/use-names.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/control/use-control.ts';
-import { useLiveQuery } from '../../state/control/use-live-query.ts';
+import { useLiveQuery } from '../../state/control/use-query.ts';
 import { useNow } from '../../state/window/use-now.ts';
 import classes from './LiveStrip.module.css';
 import { callersOf, tokensPerSecond } from './live-figures.ts';

@@ -15,8 +15,7 @@ import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
-import { describeRole } from '../../state/rights/describe-role.ts';
-import { usePerson } from '../../state/rights/use-rights.ts';
+import { describeRole, usePerson } from '../../state/rights/use-rights.ts';
 import classes from './People.module.css';
 import { PersonLimitsDialog } from './PersonLimitsDialog.tsx';
 

@@ -3,7 +3,7 @@ import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useQuery } from '../../state/control/use-query.ts';
-import { failureWordsOf } from '../../state/requests/failure-words.ts';
+import { failureWordsOf } from '../../state/requests/failures.ts';
 import classes from './ActivityBar.module.css';
 import type { ProviderActivity } from './use-provider-activity.ts';
 

@@ -7,7 +7,7 @@ import { Section } from '../../components/layout/Section.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
-import { unlistedReason } from '../../state/providers/unlisted-reason.ts';
+import { unlistedReason } from '../../state/providers/providers.ts';
 import classes from './Providers.module.css';
 
 /** From this number of models on, there is a search box. */

@@ -11,7 +11,7 @@ import { LockMark } from '../../components/locks/LockMark.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';
-import { useLocks } from '../../state/rights/use-locks.ts';
+import { useLocks } from '../../state/rights/use-rights.ts';
 import { useHashLocation } from '../../state/window/hash-location.ts';
 import { ActivityBar } from './ActivityBar.tsx';
 import { ConnectionForm } from './connection/ConnectionForm.tsx';

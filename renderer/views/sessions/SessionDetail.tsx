@@ -10,7 +10,7 @@ import { Screen } from '../../components/layout/Screen.tsx';
 import { Section } from '../../components/layout/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
-import { useLiveQuery } from '../../state/control/use-live-query.ts';
+import { useLiveQuery } from '../../state/control/use-query.ts';
 import { type RequestTexts, useRequestTexts } from '../../state/control/use-request-texts.ts';
 import { SessionConversation } from './SessionConversation.tsx';
 import { SessionFacts } from './SessionFacts.tsx';

@@ -11,7 +11,7 @@ import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';
 import { useNameOf } from '../../state/control/use-found.ts';
-import { useLiveQuery } from '../../state/control/use-live-query.ts';
+import { useLiveQuery } from '../../state/control/use-query.ts';
 import { useRequestTexts } from '../../state/control/use-request-texts.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';

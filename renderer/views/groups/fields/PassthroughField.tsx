@@ -5,7 +5,7 @@ import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.t
 import { Lockable } from '../../../components/locks/Lockable.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import { onlyProvider, type PartProps, passthroughChoices } from './group-draft.ts';
 
 interface PassthroughFieldProps extends PartProps {

@@ -4,10 +4,9 @@ import { moveItem } from '../../../components/lists/move-item.ts';
 import { SortableList } from '../../../components/lists/SortableList.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import classes from '../Groups.module.css';
-import type { PartProps } from './group-draft.ts';
-import { inOrder, orderOf } from './group-draft.ts';
+import { inOrder, orderOf, type PartProps } from './group-draft.ts';
 
 /** The providers that the group may use and their order. `providers`: those that the filter allows. */
 export function ProviderOrder({ draft, providers, change, lock }: PartProps & { providers: readonly string[] }) {

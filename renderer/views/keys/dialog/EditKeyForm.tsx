@@ -13,7 +13,7 @@ import { TestingLine } from '../../../components/testing/TestingLine.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { isEqual } from '../../../state/edits/edits.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import { useRights } from '../../../state/rights/use-rights.ts';
 import { KeyFields } from './KeyFields.tsx';
 import { KeyName } from './KeyName.tsx';

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useState } from 'react';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
-import { useLocks } from '../../../state/rights/use-locks.ts';
+import { useLocks } from '../../../state/rights/use-rights.ts';
 import classes from '../Keys.module.css';
 
 /** Makes a group without leaving the form of the key, which then belongs to it. Not a form, because it is inside one. */

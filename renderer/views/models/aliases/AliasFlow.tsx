@@ -1,6 +1,6 @@
 import type { AliasView } from '../../../../server/contract/access-views.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import classes from './AliasFlow.module.css';
 import { ranksOf, type SharedTarget } from './alias-ranks.ts';
 

@@ -6,7 +6,7 @@ import { EditConflictNotice } from '../../../components/feedback/EditConflictNot
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useEdits } from '../../../state/edits/use-edits.ts';
+import { useEdits } from '../../../state/edits/edits.ts';
 import { AliasTargets } from './AliasTargets.tsx';
 import { draftsOf, targetsOf } from './alias-draft.ts';
 

@@ -7,7 +7,7 @@ import { moveItem } from '../../../components/lists/move-item.ts';
 import { SortableList } from '../../../components/lists/SortableList.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import classes from '../Models.module.css';
 import { sharesRankWithOthers, type TargetDraft } from './alias-draft.ts';
 

@@ -1,7 +1,7 @@
 import type { RouteReason, RouteRefusal } from '../../../../server/contract/access-views.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import type { Messages } from '../../../messages/en/en.ts';
-import { blockedReason } from '../../../state/providers/blocked-reason.ts';
+import { blockedReason } from '../../../state/providers/providers.ts';
 
 /** Why a provider is tried or not, in the language of the window. */
 export function describeReason(reason: RouteReason, provider: ProviderView | undefined, messages: Messages): string {

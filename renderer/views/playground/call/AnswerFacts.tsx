@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import classes from '../Playground.module.css';
 

@@ -1,5 +1,4 @@
-import { createDataLineReader } from '../../../state/calls/data-lines.ts';
-import type { Outcome } from '../../../state/calls/exchange.ts';
+import { createDataLineReader, type Outcome } from '../../../state/calls/exchange.ts';
 import { parseJson } from '../../../state/calls/json-path.ts';
 import {
   beginAnswer,

@@ -1,8 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { sentRequestOf } from '../../../../server/contract/sent-request.ts';
-import { type ParsedSentRequest, parseSentRequest } from '../../../state/chat/parse-sent-request.ts';
-import type { SentChat } from '../../../state/chat/read-sent.ts';
+import { type ParsedSentRequest, parseSentRequest, type SentChat } from '../../../state/chat/read-sent.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { chatSession } from './chat-session.ts';
 

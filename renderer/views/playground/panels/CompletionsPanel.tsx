@@ -1,6 +1,6 @@
 import { Textarea } from '@mantine/core';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { createDataLineReader } from '../../../state/calls/data-lines.ts';
+import { createDataLineReader } from '../../../state/calls/exchange.ts';
 import { textAt } from '../../../state/calls/json-path.ts';
 import { completionsParameters, countSet, noParameters } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';

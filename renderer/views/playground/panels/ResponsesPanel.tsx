@@ -2,7 +2,7 @@ import { Checkbox, Textarea } from '@mantine/core';
 import { CopyLine } from '../../../components/copying/CopyLine.tsx';
 import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { createDataLineReader } from '../../../state/calls/data-lines.ts';
+import { createDataLineReader } from '../../../state/calls/exchange.ts';
 import { textAt } from '../../../state/calls/json-path.ts';
 import { countSet, noParameters, responsesParameters, schemaOf } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';

@@ -8,7 +8,7 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlStore } from '../../../state/control/use-control.ts';
-import { useUnsaved } from '../../../state/edits/use-unsaved.ts';
+import { useUnsaved } from '../../../state/edits/unsaved-edits.ts';
 import classes from '../Providers.module.css';
 import { Diagnosis, ProbeSteps } from '../probe/ProbeSteps.tsx';
 import { additionOf, type Field, isTyped, type ProviderDraft, remediesFor, trialOf } from './provider-draft.ts';

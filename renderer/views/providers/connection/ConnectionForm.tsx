@@ -10,7 +10,7 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { type Edits, rebaseEdits, settleEdits } from '../../../state/edits/edits.ts';
-import { useLocks } from '../../../state/rights/use-locks.ts';
+import { useLocks } from '../../../state/rights/use-rights.ts';
 import classes from '../Providers.module.css';
 import { AdvancedFields, type ConnectionFieldsProps } from './AdvancedFields.tsx';
 import { exampleBaseUrls, isBaseUrl } from './base-url.ts';

@@ -13,7 +13,7 @@ import { Section } from '../../../components/layout/Section.tsx';
 import list from '../../../components/lists/List.module.css';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
-import { useCanChange } from '../../../state/rights/use-can-change.ts';
+import { useCanChange } from '../../../state/rights/use-rights.ts';
 import classes from '../Providers.module.css';
 
 /** The credential that a dialog replaces; `credential` is null for a new one. */

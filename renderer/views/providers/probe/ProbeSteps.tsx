@@ -2,7 +2,7 @@ import { IconCircleCheck, IconCircleX, IconMinus } from '@tabler/icons-react';
 import { formatMessage } from '../../../../server/contract/coded.ts';
 import type { ProbeReport, ProbeStep } from '../../../../server/contract/probe.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useCredentialName } from '../../../state/providers/use-credential-name.ts';
+import { useCredentialName } from '../../../state/providers/providers.ts';
 import classes from '../Providers.module.css';
 
 interface ProbeStepsProps {

@@ -3,8 +3,7 @@ import { IconDoorExit } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { useCanChange } from '../../../state/rights/use-can-change.ts';
-import { useLocks } from '../../../state/rights/use-locks.ts';
+import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
 import { RemoveProvider } from './RemoveProvider.tsx';
 import { useGatewayPreset } from './use-gateway-preset.ts';
 

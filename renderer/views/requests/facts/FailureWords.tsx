@@ -1,5 +1,5 @@
 import { useMessages } from '../../../messages/use-messages.ts';
-import { failureWordsOf } from '../../../state/requests/failure-words.ts';
+import { failureWordsOf } from '../../../state/requests/failures.ts';
 
 /** Why an attempt failed; a quotation only if the provider said it. The status is shown beside it. */
 export function FailureWords({ error, className }: { error: string; className: string | undefined }) {

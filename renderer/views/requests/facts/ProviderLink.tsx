@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import { useRights } from '../../../state/rights/use-rights.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import classes from './Timeline.module.css';
 import { lanesOf, longestGapOf, phasesOf, ticksOf } from './timeline.ts';
 

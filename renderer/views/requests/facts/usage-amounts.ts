@@ -2,7 +2,7 @@
 import type { Usage } from '../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import type { Localization } from '../../../messages/use-messages.ts';
-import { outputRateOf } from '../../../state/requests/output-rate.ts';
+import { outputRateOf } from '../../../state/requests/live-request.ts';
 import { unknown, usageInRow } from '../list/usage-in-row.ts';
 
 /** Shown even if they are 0. Providers report zeros of all other kinds with every answer. */

@@ -5,7 +5,7 @@ import type { FilterOptions } from '../../../components/selects/FilterSelect.tsx
 import { type Localization, useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import { filterOf, type ShownFilter, searchOf, statusClasses } from '../../../state/requests/request-filter.ts';
 import { FilterValues } from './completions.ts';
 

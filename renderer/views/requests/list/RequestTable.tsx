@@ -3,7 +3,7 @@ import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type MouseEvent, useEffect, useRef, useState } from 'react';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { hrefOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
 import { comparePicked, togglePick, usePicked } from '../diff/picked.ts';

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { type FilterCondition, type FilterField, withCondition } from '../../../../server/contract/request-filter.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
 import { togglePick, usePicked } from '../diff/picked.ts';

@@ -6,7 +6,7 @@ import { MediaBody } from '../../../components/body/MediaBody.tsx';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { ComparedTexts } from './ComparedTexts.tsx';
 import classes from './SendAgain.module.css';

@@ -12,7 +12,7 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { formatJson } from '../../../state/captured/format-json.ts';
 import { useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useUnsaved } from '../../../state/edits/use-unsaved.ts';
+import { useUnsaved } from '../../../state/edits/unsaved-edits.ts';
 import { Comparison } from './Comparison.tsx';
 import classes from './SendAgain.module.css';
 import { useRequestKey } from './use-request-key.ts';

@@ -15,7 +15,7 @@ import type { RequestInFull } from '../../../../server/contract/request-views.ts
 import { type SentRequest, sentRequestOf } from '../../../../server/contract/sent-request.ts';
 import { writeToClipboard } from '../../../components/copying/write-to-clipboard.ts';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { parseSentRequest } from '../../../state/chat/parse-sent-request.ts';
+import { parseSentRequest } from '../../../state/chat/read-sent.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { announce } from '../../../state/window/announcement.ts';
 import { curlOf } from './code/curl.ts';

@@ -3,7 +3,7 @@ import type { SettingsChanges } from '../../../../server/contract/commands.ts';
 import type { Settings } from '../../../../server/contract/settings.ts';
 import type { FieldPath } from '../../../../server/contract/settings-table.ts';
 import { type CommandRunner, useCommand } from '../../../state/control/use-command.ts';
-import { useEdits } from '../../../state/edits/use-edits.ts';
+import { useEdits } from '../../../state/edits/edits.ts';
 import { firstInvalidLine } from './invalid-lines.ts';
 import { type SettingsField, withField } from './settings-field.ts';
 

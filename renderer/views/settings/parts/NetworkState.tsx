@@ -3,7 +3,7 @@ import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx'
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
-import { useProviderName } from '../../../state/providers/use-provider-name.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import classes from '../Settings.module.css';
 
 type Way = NetworkView['ways'][number];

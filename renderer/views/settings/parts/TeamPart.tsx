@@ -15,8 +15,7 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useCanChange } from '../../../state/rights/use-can-change.ts';
-import { useViewer } from '../../../state/rights/use-rights.ts';
+import { useCanChange, useViewer } from '../../../state/rights/use-rights.ts';
 import classes from '../Settings.module.css';
 
 /** What a team hands out, and how others come to use this Sluice. */

@@ -10,7 +10,7 @@ import { Section } from '../../../components/layout/Section.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { asControlError, type ControlError } from '../../../state/api/api.ts';
 import { useControlStore } from '../../../state/control/use-control.ts';
-import { useCanChange } from '../../../state/rights/use-can-change.ts';
+import { useCanChange } from '../../../state/rights/use-rights.ts';
 import classes from '../Settings.module.css';
 
 /** Exports the whole configuration to a file and imports it from one, without secrets. */

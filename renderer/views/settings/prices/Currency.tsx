@@ -6,8 +6,7 @@ import { LockMark } from '../../../components/locks/LockMark.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { useCanChange } from '../../../state/rights/use-can-change.ts';
-import { useLocks } from '../../../state/rights/use-locks.ts';
+import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
 import { settingRow } from '../fields/setting-row.tsx';
 import classes from './Prices.module.css';
 

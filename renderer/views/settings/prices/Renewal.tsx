@@ -11,8 +11,7 @@ import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx'
 import { LockMark } from '../../../components/locks/LockMark.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
-import { useCanChange } from '../../../state/rights/use-can-change.ts';
-import { useLocks } from '../../../state/rights/use-locks.ts';
+import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
 import { useNow } from '../../../state/window/use-now.ts';
 import { settingRow } from '../fields/setting-row.tsx';
 import { describeAmounts } from './describe-price.ts';

@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 it('a change after a quiet time is drawn with the next frame', async () => {
-  const { onNextFrame } = await import('../../../../renderer/state/control/next-frame.ts');
+  const { onNextFrame } = await import('../../../../renderer/state/control/control-store.ts');
   let isDrawn = false;
   onNextFrame(() => {
     isDrawn = true;
@@ -26,7 +26,7 @@ it('a change after a quiet time is drawn with the next frame', async () => {
 });
 
 it('a flood of changes is drawn some times a second, and its last one too', async () => {
-  const { onNextFrame } = await import('../../../../renderer/state/control/next-frame.ts');
+  const { onNextFrame } = await import('../../../../renderer/state/control/control-store.ts');
   let drawn = 0;
   const drawAgain = () => {
     drawn += 1;

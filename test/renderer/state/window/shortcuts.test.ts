@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
+  createGoKeys,
   keyCaps,
   type ShortcutScope,
   shortcutOf,
   shortcutScopes,
   shortcuts,
 } from '../../../../renderer/state/window/shortcuts.ts';
+import { places } from '../../../../server/contract/places.ts';
 
 const press = (key: string, changes: Partial<KeyboardEvent> = {}) => ({
   ...{ key, keyCode: 0, isComposing: false, altKey: false, ctrlKey: false, metaKey: false },
@@ -61,4 +63,42 @@ describe('a shortcut', () => {
     expect([keyCaps(palette, true), keyCaps(palette, false)]).toEqual([['⌘K'], ['Ctrl K']]);
     expect(keyCaps({ ...palette, keys: ['j', 'ArrowDown', 'Escape'], withCommand: false })).toEqual(['J', '↓', 'Esc']);
   });
+});
+
+const pressGo = (key: string, changes: Partial<KeyboardEvent> = {}) => ({
+  ...{ key, keyCode: 0, isComposing: false, altKey: false, ctrlKey: false, metaKey: false, shiftKey: false },
+  ...changes,
+});
+
+it.each(places.map(({ id, letter }) => [letter, id] as const))('G and %s open %s, once', (letter, id) => {
+  const keys = createGoKeys(() => 0);
+  expect(keys(pressGo('g'))).toBe('begun');
+  expect(keys(pressGo(letter))).toMatchObject({ id });
+  expect(keys(pressGo(letter))).toBe(null);
+});
+
+it('a letter alone, after another key, after a pause, or with a modifier opens nothing', () => {
+  let nowMs = 0;
+  const keys = createGoKeys(() => nowMs);
+  expect(keys(pressGo('t'))).toBe(null);
+  keys(pressGo('g'));
+  expect(keys(pressGo('x'))).toBe(null);
+  expect(keys(pressGo('t'))).toBe(null);
+  keys(pressGo('g'));
+  nowMs += 1_501;
+  expect(keys(pressGo('t'))).toBe(null);
+  for (const modifier of [{ ctrlKey: true }, { metaKey: true }, { altKey: true }, { shiftKey: true }]) {
+    keys(pressGo('g'));
+    expect(keys(pressGo('t', modifier))).toBe(null);
+    expect(keys(pressGo('g', modifier))).toBe(null);
+  }
+  keys(pressGo('g'));
+  expect(keys(pressGo('t', { isComposing: true }))).toBe(null);
+});
+
+it('G twice still waits for a letter', () => {
+  const keys = createGoKeys(() => 0);
+  keys(pressGo('g'));
+  expect(keys(pressGo('g'))).toBe('begun');
+  expect(keys(pressGo('a'))).toMatchObject({ id: 'access' });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../../renderer/messages/en/en.ts';
-import { explainFailure, fixOfRequest } from '../../../../renderer/state/requests/failure-fix.ts';
+import { explainFailure, fixOfRequest } from '../../../../renderer/state/requests/failures.ts';
 import type { LiveRequest } from '../../../../renderer/state/requests/live-request.ts';
 import { filterOf, searchOf } from '../../../../renderer/state/requests/request-filter.ts';
 import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/views/requests/list/request-pages.ts';

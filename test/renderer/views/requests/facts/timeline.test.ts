@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiOfUrl } from '../../../../../renderer/state/captured/api-of-url.ts';
+import { apiOfUrl } from '../../../../../renderer/state/chat/read-sent.ts';
 import { lanesOf, longestGapOf, phasesOf, ticksOf } from '../../../../../renderer/views/requests/facts/timeline.ts';
 import type { RequestView } from '../../../../../server/contract/request-views.ts';
 import { attemptRecord } from '../../../../support/attempt-record.ts';

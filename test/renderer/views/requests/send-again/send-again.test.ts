@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outputRateOf } from '../../../../../renderer/state/requests/output-rate.ts';
+import { outputRateOf } from '../../../../../renderer/state/requests/live-request.ts';
 import { curlOf } from '../../../../../renderer/views/requests/send-again/code/curl.ts';
 import { nodeOf } from '../../../../../renderer/views/requests/send-again/code/node.ts';
 import { pythonOf } from '../../../../../renderer/views/requests/send-again/code/python.ts';

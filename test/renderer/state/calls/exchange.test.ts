@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createStreamWatch, errorOfWhole } from '../../../../renderer/state/calls/stream-watch.ts';
+import { createDataLineReader, createStreamWatch, errorOfWhole } from '../../../../renderer/state/calls/exchange.ts';
 
 function faultOf(...events: (object | string)[]) {
   const watch = createStreamWatch();
@@ -48,5 +48,15 @@ describe('a whole reply', () => {
   it('that tells of a job that failed is a reply', () => {
     expect(errorOfWhole({ id: 'video_1', status: 'failed', error: { message: 'no' } })).toBeNull();
     expect(errorOfWhole({ data: [], error: null })).toBeNull();
+  });
+});
+
+describe('a reader of data lines', () => {
+  it.each([1, 2, 3, 7, 1000])('finds the same in pieces of %s characters', (size) => {
+    const stream = ': comment\nevent: x\ndata: {"a":1}\r\n\r\ndata:{"b":2}\n\ndata: [DONE]\n\n';
+    const found: unknown[] = [];
+    const read = createDataLineReader((data) => found.push(data));
+    for (let start = 0; start < stream.length; start += size) read(stream.slice(start, start + size));
+    expect(found).toEqual([{ a: 1 }, { b: 2 }]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureWordsOf } from '../../../../renderer/state/requests/failure-words.ts';
+import { failureWordsOf } from '../../../../renderer/state/requests/failures.ts';
 
 test.each([
   ['status 401: Incorrect API key', { by: 'provider', status: '401', words: 'Incorrect API key' }],

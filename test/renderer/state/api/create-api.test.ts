@@ -2,7 +2,7 @@ import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Connection, Subscription } from '../../../../renderer/state/api/api.ts';
-import { createHttpApi } from '../../../../renderer/state/api/http-api.ts';
+import { createHttpApi } from '../../../../renderer/state/api/create-api.ts';
 import type { EventMessage } from '../../../../server/contract/events.ts';
 import { snapshot, status } from '../../events.ts';
 

@@ -1,6 +1,7 @@
-/** Where the cause of a failed request can be fixed. Pure. */
+/** Failed and refused requests: in words, and where the cause can be fixed. Pure. */
 import type { RefusalView, RequestView } from '../../../server/contract/request-views.ts';
 import type { Messages } from '../../messages/en/en.ts';
+import type { Localization } from '../../messages/use-messages.ts';
 import type { SectionId } from '../window/section-ids.ts';
 
 interface FailureFix {
@@ -77,6 +78,51 @@ export function errorText(code: string, texts: Messages['requests']['errors']): 
   return isKnown(code, texts) ? texts[code] : null;
 }
 
-function isKnown(code: string, texts: object): code is keyof Messages['requests']['errors'] {
-  return Object.hasOwn(texts, code);
+/** The error recorded for an attempt. */
+interface FailureWords {
+  /** `connection`: an error of the transport, not of the provider. */
+  by: 'provider' | 'connection' | 'sluice';
+  /** The provider's status, if it answered. */
+  status: string | null;
+  /** Empty if the provider sent only a status. */
+  words: string;
+}
+
+/**
+ * The engine records `status 401: …` for an error response, a sentence of its own for a faulty answer, and otherwise
+ * the transport's error.
+ */
+export function failureWordsOf(error: string): FailureWords {
+  const answer = /^status (\d{3})(?:: (.*))?$/s.exec(error);
+  if (answer) return { by: 'provider', status: answer[1] ?? null, words: answer[2] ?? '' };
+  const isSentence = /[.。!?]$/.test(error);
+  return { by: isSentence ? 'sluice' : 'connection', status: null, words: error };
+}
+
+/** Limit for the name that a program sends, because those of browsers are long. */
+const shownCharacters = 48;
+
+/**
+ * `12 requests with an unknown key, the last from “OpenAI/Python 1.2” at 14:03`.
+ * @param keyName of requests over a limit
+ */
+export function describeRefusal(
+  refusal: RefusalView,
+  { messages, formats }: Localization,
+  keyName = refusal.keyId,
+): string {
+  const { requests, reason, lastAt, lastClient } = refusal;
+  const { reasons, otherReason, overLimit, line } = messages.requests.refused;
+  const withoutKey = isKnown(reason, reasons) ? reasons[reason] : otherReason(reason);
+  const why = keyName === null ? withoutKey : overLimit[isKnown(reason, overLimit) ? reason : 'slow_down'](keyName);
+  const client = lastClient && cut(lastClient);
+  return line({ requests, count: formats.number(requests), why, time: formats.clock(lastAt), client });
+}
+
+function cut(client: string): string {
+  return client.length > shownCharacters ? `${client.slice(0, shownCharacters - 1)}…` : client;
+}
+
+function isKnown<T extends object>(reason: string, reasons: T): reason is Extract<keyof T, string> {
+  return Object.hasOwn(reasons, reason);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ModelSuggestionInput, suggestModel } from '../../../../renderer/state/choices/suggest-model.ts';
+import { type ModelSuggestionInput, suggestModel } from '../../../../renderer/state/choices/use-model-choice.ts';
 
 const names = [
   'codestral',
