@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './IconAction.module.css';
 
@@ -27,5 +27,27 @@ export function IconAction({ label, icon, isDisabled = false, onClick }: IconAct
         {icon}
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+interface MenuButtonProps {
+  label: string;
+  icon: ReactNode;
+  /** The edge of the button that the menu is aligned with. */
+  side: 'start' | 'end';
+  /** The menu items. */
+  children: ReactNode;
+}
+
+export function MenuButton({ label, icon, side, children }: MenuButtonProps) {
+  return (
+    <Menu position={`bottom-${side}`} transitionProps={{ duration: 0 }}>
+      <Menu.Target>
+        <Button size="xs" variant="default" leftSection={icon}>
+          {label}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
   );
 }

@@ -10,7 +10,7 @@ import {
   type ShownTool,
 } from '../../../server/contract/conversation/conversation.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { Medium } from '../body/Medium.tsx';
+import { Medium } from '../body/BodyView.tsx';
 import { withIndexKeys } from '../lists/with-index-keys.ts';
 import { AnswerText } from '../text/AnswerText.tsx';
 import classes from './Conversation.module.css';

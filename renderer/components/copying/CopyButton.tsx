@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { useFocusTrap } from '@mantine/hooks';
 import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useMessages } from '../../messages/use-messages.ts';
-import { writeToClipboard } from './write-to-clipboard.ts';
+import classes from './CopyButton.module.css';
 
 interface CopyButtonProps {
   /** The text to copy, or a function that fetches it and returns null if there is none. */
@@ -56,4 +57,82 @@ export function CopyButton({ value, label, isMainAction = false }: CopyButtonPro
       )}
     </Tooltip>
   );
+}
+
+interface CopyLineProps {
+  value: string;
+  /** What is copied, if that is not what is shown. */
+  copied?: () => Promise<string | null>;
+  /** Name of the text, for screen readers. */
+  label: string;
+  /** Truncate instead of wrapping. */
+  oneLine?: boolean;
+}
+
+/** A text to be used elsewhere, such as an address or a command, with its copy button. */
+export function CopyLine({ value, copied, label, oneLine = false }: CopyLineProps) {
+  return (
+    <div className={classes.line}>
+      <code
+        className={oneLine ? `${classes.text} ${classes.oneLine}` : classes.text}
+        title={oneLine ? value : undefined}
+      >
+        {value}
+      </code>
+      <CopyButton value={copied ?? value} label={label} />
+    </div>
+  );
+}
+
+/** A secret that the person asked to see. */
+export interface ShownSecret {
+  title: string;
+  /** Name of the secret's owner. */
+  name: string;
+  secret: string;
+  /** Whether it can be shown again. */
+  isKept: boolean;
+  /** Texts for a secret that is not a key's: a sentence, and a label for the copy button. */
+  words?: { text: string; label: string };
+}
+
+interface SecretContentProps {
+  shown: ShownSecret;
+  onDone(): void;
+  /** Further actions with the secret. */
+  children?: ReactNode;
+}
+
+/** Shows a secret in a dialog. No other part of the window holds the secret. */
+export function SecretContent({ shown, onDone, children }: SecretContentProps) {
+  const { secret: messages, done } = useMessages();
+  // The dialog may have shown other content before, which had the focus and is gone.
+  const takeFocus = useFocusTrap();
+  return (
+    <Stack ref={takeFocus}>
+      <Text>{shown.words?.text ?? (shown.isKept ? messages.kept(shown.name) : messages.once(shown.name))}</Text>
+      <div className={classes.line}>
+        <code className={classes.text} data-testid="secret">
+          {shown.secret}
+        </code>
+      </div>
+      {children}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onDone}>
+          {done}
+        </Button>
+        <CopyButton value={shown.secret} label={shown.words?.label ?? messages.what} isMainAction />
+      </Group>
+    </Stack>
+  );
+}
+
+/** Returns false if the browser refused. */
+export async function writeToClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

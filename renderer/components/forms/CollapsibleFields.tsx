@@ -1,8 +1,7 @@
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type ReactNode, useId, useState } from 'react';
 import type { Lock } from '../../../server/contract/lock.ts';
-import { Lockable } from '../locks/Lockable.tsx';
-import { LockMark } from '../locks/LockMark.tsx';
+import { Lockable, LockMark } from '../locks/Lockable.tsx';
 import classes from './CollapsibleFields.module.css';
 
 interface CollapsibleFieldsProps {

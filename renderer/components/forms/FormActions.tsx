@@ -5,7 +5,7 @@ import type { CommandRunner } from '../../state/control/use-command.ts';
 import { useUnsaved } from '../../state/edits/unsaved-edits.ts';
 import { useCanChange } from '../../state/rights/use-rights.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
-import { EditConflictNotice } from '../feedback/EditConflictNotice.tsx';
+import { EditConflictNotice } from '../feedback/Notices.tsx';
 import classes from './FormActions.module.css';
 
 interface FormActionsProps {

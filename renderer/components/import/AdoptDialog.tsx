@@ -13,8 +13,8 @@ import { useCommand } from '../../state/control/use-command.ts';
 import { ModalFrame } from '../dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 import { withIndexKeys } from '../lists/with-index-keys.ts';
-import { MissingCredentials } from './MissingCredentials.tsx';
 import classes from './PresetDialog.module.css';
+import { MissingCredentials } from './PresetReview.tsx';
 
 /** Another program's configuration as received, with the engine's preview. */
 export interface Adoption {

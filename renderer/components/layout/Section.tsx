@@ -1,4 +1,6 @@
 import { type ReactNode, useId } from 'react';
+import type { ScreenName } from '../../../server/contract/places.ts';
+import { useMessages } from '../../messages/use-messages.ts';
 import classes from './Section.module.css';
 
 interface SectionProps {
@@ -24,6 +26,16 @@ export function Section({ title, count, action, fills = false, children }: Secti
         {count !== undefined && <span className={classes.count}>{count}</span>}
         {action !== undefined && <div className={classes.action}>{action}</div>}
       </header>
+      {children}
+    </section>
+  );
+}
+
+/** The main section of a screen, which needs no title besides the screen's. */
+export function Panel({ name, children }: { name: ScreenName; children: ReactNode }) {
+  const { screens } = useMessages();
+  return (
+    <section className={classes.section} aria-label={screens[name]}>
       {children}
     </section>
   );

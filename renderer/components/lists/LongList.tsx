@@ -1,8 +1,12 @@
 /** Controls around a list that may be very long: a search box above it, and below it how much is shown. */
 import { Button, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import { maxReported } from '../../../server/contract/find.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import type { FindQuestion, Kind } from '../../state/control/control-store.ts';
+import { useFound } from '../../state/control/use-found.ts';
 import classes from './LongList.module.css';
 
 /** Lists of up to this length need no search. */
@@ -69,4 +73,17 @@ export function ListEnd({ shown, total, most, onMore }: ListEndProps) {
       )}
     </div>
   );
+}
+
+/** The state of a screen that lists all keys or groups: a search, and a number of matches that can be increased. */
+export function useLongList<K extends Kind>(kind: K, filter: Pick<FindQuestion, 'group'> = {}) {
+  const [search, setSearch] = useState('');
+  const [limit, setLimit] = useState(pageLength);
+  const [settledSearch] = useDebouncedValue(search, searchDelayMs);
+  return {
+    ...useFound(kind, { ...filter, search: settledSearch, limit }),
+    search,
+    setSearch,
+    showMore: () => setLimit((before) => Math.min(before + pageLength, maxReported)),
+  };
 }

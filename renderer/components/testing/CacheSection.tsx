@@ -10,7 +10,7 @@ import { type CommandRunner, useCommand } from '../../state/control/use-command.
 import { useQuery } from '../../state/control/use-query.ts';
 import { isEqual } from '../../state/edits/edits.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
-import { DefaultedNumberInput } from '../forms/DefaultedNumberInput.tsx';
+import { DefaultedNumberInput } from '../forms/Fieldset.tsx';
 import { Lockable } from '../locks/Lockable.tsx';
 import classes from './Testing.module.css';
 

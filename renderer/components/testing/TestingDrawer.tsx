@@ -1,20 +1,19 @@
-import { Button, NativeSelect, Switch } from '@mantine/core';
-import { type ReactNode, useId } from 'react';
+import { Button, NativeSelect, Stack, Switch, Textarea } from '@mantine/core';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
-import { useMessages } from '../../messages/use-messages.ts';
+import { type FaultProfileName, faultProfileNames } from '../../../server/contract/faults.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useOne } from '../../state/control/use-found.ts';
-import { useLocks, useRights } from '../../state/rights/use-rights.ts';
+import { useLocks, useMayStop, useRights } from '../../state/rights/use-rights.ts';
 import { overlay, type TestingSubject } from '../../state/window/overlay.ts';
 import { useSessionValue } from '../../state/window/session-value.ts';
-import { cassetteOf, keyCassetteOf } from '../access/cassette-draft.ts';
 import { DrawerFrame } from '../dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 import { EmptyNote } from '../feedback/EmptyNote.tsx';
 import { CacheSection } from './CacheSection.tsx';
-import { CassetteSection } from './CassetteSection.tsx';
-import { FaultsSection } from './FaultsSection.tsx';
+import { CassetteSection, cassetteOf, keyCassetteOf } from './CassetteSection.tsx';
 import classes from './Testing.module.css';
 import { type TestedView, useDescribeTests } from './TestingLine.tsx';
 
@@ -193,5 +192,102 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       </h3>
       {children}
     </section>
+  );
+}
+
+type Choice = FaultProfileName | 'rules';
+const choices: readonly Choice[] = [...faultProfileNames, 'rules'];
+
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+const spans = [5, 10, 30, 60] as const;
+
+/** Faults on purpose: those that are on now, with their end, or the form that switches some on for a while. */
+function FaultsSection({ subject, name }: { subject: TestingSubject; name: string }) {
+  const { messages, formats } = useLocalization();
+  const names = messages.faults;
+  const { kind, id } = subject;
+  const running = useControlState((state) =>
+    state.views?.status.faults.find((faults) => faults.kind === kind && faults.id === id),
+  );
+  const mayStop = useMayStop(subject);
+  const command = useCommand();
+  if (!running) return <StartForm subject={subject} name={name} />;
+  const what = running.profile === null ? running.rules.join(', ') : names.profile(running.profile);
+  return (
+    <>
+      <p className={classes.text} role="status">
+        {names.running(what, names[kind](name), formats.clock(running.untilMs))}
+      </p>
+      {mayStop && (
+        <Button
+          size="xs"
+          variant="default"
+          className={classes.start}
+          loading={command.isRunning}
+          onClick={() => void command.run({ type: 'faults.stop', [kind]: id })}
+        >
+          {names.stop}
+        </Button>
+      )}
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </>
+  );
+}
+
+function StartForm({ subject: { kind, id }, name }: { subject: TestingSubject; name: string }) {
+  const { faults: names } = useMessages();
+  const [choice, setChoice] = useState<Choice>('rough');
+  const [rules, setRules] = useState('');
+  const [minutes, setMinutes] = useState<(typeof spans)[number]>(10);
+  const command = useCommand();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const rulesOrProfile = choice === 'rules' ? { rules: linesOf(rules) } : { profile: choice };
+    void command.run({ type: 'faults.start', [kind]: id, ...rulesOrProfile, minutes });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <p className={classes.text}>{names.lead(names[kind](name))}</p>
+        <NativeSelect
+          label={names.profileLabel}
+          value={choice}
+          data={choices.map((each) => ({
+            value: each,
+            label: each === 'rules' ? names.ownRules : names.profiles[each],
+          }))}
+          onChange={({ currentTarget }) => setChoice(choices.find((each) => each === currentTarget.value) ?? 'rough')}
+        />
+        {choice === 'rules' && (
+          <Textarea
+            label={names.rulesLabel}
+            description={names.rulesHint}
+            value={rules}
+            onChange={({ currentTarget }) => setRules(currentTarget.value)}
+            autosize
+            minRows={3}
+            maxRows={10}
+            spellCheck={false}
+            required
+            withAsterisk={false}
+          />
+        )}
+        <NativeSelect
+          label={names.minutes}
+          value={String(minutes)}
+          data={spans.map((span) => ({ value: String(span), label: names.spans[span] }))}
+          onChange={({ currentTarget }) => setMinutes(spans.find((span) => String(span) === currentTarget.value) ?? 10)}
+        />
+        {command.problem && <CommandProblem problem={command.problem} />}
+        <Button size="xs" variant="default" className={classes.start} type="submit" loading={command.isRunning}>
+          {names.start}
+        </Button>
+      </Stack>
+    </form>
   );
 }

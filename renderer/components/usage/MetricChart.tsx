@@ -3,11 +3,10 @@ import { useLocation } from 'wouter';
 import type { FirstByteStep } from '../../../server/contract/request-views.ts';
 import { dayMs, hourMs } from '../../../server/contract/units.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
-import type { ChartSeries } from './chart/chart-series.ts';
-import { TimeChart } from './chart/TimeChart.tsx';
 import type { UsageAnswers } from './load-usage.ts';
 import { colorOf, othersColor } from './name-colors.ts';
 import { requestsAddress } from './requests-address.ts';
+import { type ChartSeries, TimeChart } from './TimeChart.tsx';
 import {
   amounts,
   type CountedMetric,

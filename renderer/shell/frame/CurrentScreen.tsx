@@ -5,11 +5,10 @@ import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { useControlState } from '../../state/control/use-control.ts';
 import { usePlaces, useScreens } from '../../state/rights/use-rights.ts';
 import { useRemountCount } from '../../state/window/hash-location.ts';
-import { loadWhenIdle } from '../screens/lazy-files.ts';
+import { loadWhenIdle, useLazyFile } from '../screens/lazy-files.ts';
 import { screens } from '../screens/screens.ts';
-import { overlayFiles } from './overlays.ts';
+import { overlayFiles } from './Overlays.tsx';
 import { BrokenScreen, ScreenBoundary } from './ScreenBoundary.tsx';
-import { useLazyFile } from './use-lazy-file.ts';
 
 const lazyFiles = [...Object.values(screens), ...Object.values(overlayFiles)];
 

@@ -8,9 +8,8 @@ import { useAddressChange, useHashLocation } from '../../state/window/hash-locat
 import { type OverlayName, overlay } from '../../state/window/overlay.ts';
 import { createGoKeys, isTextField, shortcutOf } from '../../state/window/shortcuts.ts';
 import { useMenuActs } from '../../state/window/use-desktop.ts';
-import classes from './Announcement.module.css';
-import { overlayFiles } from './overlays.ts';
-import { useLazyFile } from './use-lazy-file.ts';
+import { type LazyFile, useLazyFile } from '../screens/lazy-files.ts';
+import classes from './Overlays.module.css';
 
 /** The overlays above every screen, the shortcuts that open them, and the announcement shown after they have closed. */
 export function Overlays() {
@@ -109,3 +108,19 @@ function Announcement() {
     </div>
   );
 }
+
+/** The overlays that can cover every screen, and their files. */
+export const overlayFiles: Record<OverlayName, LazyFile> = {
+  palette: {
+    name: 'palette',
+    load: async () => (await import('../palette/Palette.tsx')).Palette,
+  },
+  shortcuts: {
+    name: 'shortcuts',
+    load: async () => (await import('../palette/ShortcutSheet.tsx')).ShortcutSheet,
+  },
+  testing: {
+    name: 'testing',
+    load: async () => (await import('../../components/testing/TestingDrawer.tsx')).TestingDrawer,
+  },
+};

@@ -14,7 +14,7 @@ import {
 } from '@tabler/icons-react';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { Locks } from '../../../server/contract/lock.ts';
-import { writeToClipboard } from '../../components/copying/write-to-clipboard.ts';
+import { writeToClipboard } from '../../components/copying/CopyButton.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import { ControlError } from '../../state/api/api.ts';
 import type { ControlStore } from '../../state/control/control-store.ts';

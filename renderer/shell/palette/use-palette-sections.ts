@@ -11,11 +11,22 @@ import { useReportedAndFound } from '../../state/control/use-found.ts';
 import { useCanChange, useLocks, useScreens } from '../../state/rights/use-rights.ts';
 import { useDesktop } from '../../state/window/use-desktop.ts';
 import { configEntries } from './config-entries.ts';
-import { findEntries, firstEntries, mostInSection, type PaletteSection } from './find-entries.ts';
-import { clientEntries, settingsEntries } from './guide-entries.ts';
-import type { PaletteEntry } from './palette-entry.ts';
-import { recentEntries } from './recent-entries.ts';
-import { requestEntry, requestSearchEntry, screenEntries, windowEntries } from './window-entries.ts';
+import {
+  findEntries,
+  firstEntries,
+  mostInSection,
+  type PaletteEntry,
+  type PaletteSection,
+  recentEntries,
+} from './palette-entry.ts';
+import {
+  clientEntries,
+  requestEntry,
+  requestSearchEntry,
+  screenEntries,
+  settingsEntries,
+  windowEntries,
+} from './window-entries.ts';
 
 /** The palette's sections for the text typed. */
 export function usePaletteSections(search: string): PaletteSection[] {

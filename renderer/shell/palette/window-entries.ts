@@ -1,13 +1,26 @@
-/** Palette entries besides the configuration: screens, requests, appearance and language. Pure. */
+/**
+ * Palette entries besides the configuration: screens, requests, appearance, language, settings, and the clients that can
+ * be connected. Pure.
+ */
 import type { MantineColorScheme } from '@mantine/core';
-import { IconKeyboard, IconLanguage, IconListSearch, IconSun } from '@tabler/icons-react';
+import {
+  IconKeyboard,
+  IconLanguage,
+  IconListSearch,
+  IconPlugConnected,
+  IconSettings,
+  IconSun,
+} from '@tabler/icons-react';
+import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { type Place, pathOf, placeOf, places, type ScreenName } from '../../../server/contract/places.ts';
+import type { StatusView } from '../../../server/contract/status-views.ts';
 import { en, type Messages } from '../../messages/en/en.ts';
 import { languages } from '../../messages/languages.ts';
 import type { LanguageId } from '../../messages/preferred-language.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 import { overlay } from '../../state/window/overlay.ts';
 import { goKeyCaps } from '../../state/window/shortcuts.ts';
+import { searchableSections } from '../../views/settings/settings-sections.ts';
 import { screens as entries } from '../screens/screens.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 
@@ -82,4 +95,38 @@ export function requestSearchEntry(search: string, { palette: names }: Messages)
   const text = search.trim();
   const act = { href: `/requests?${new URLSearchParams({ q: text })}` };
   return { id: 'search-requests', section: 'requests', Icon: IconListSearch, label: names.searchRequests(text), act };
+}
+
+interface SettingsSources {
+  messages: Messages;
+  sharedCounts: StatusView['sharedCounts'];
+  /** Only the desktop program has that section. */
+  hasDesktop: boolean;
+}
+
+/** The sections of Settings, and each setting by its label or by other words for it, in both languages. */
+export function settingsEntries({ messages, sharedCounts, hasDesktop }: SettingsSources): PaletteEntry[] {
+  const section = 'settings';
+  return searchableSections(messages, { sharedCounts })
+    .filter(({ id }) => id !== 'desktop' || hasDesktop)
+    .flatMap(({ id, title, words, rows }): PaletteEntry[] => [
+      {
+        ...{ id: `settings:${id}`, section, Icon: IconSettings, label: title, words: `settings ${words}` },
+        act: { href: `/settings?section=${id}` },
+      },
+      ...rows.map(
+        ({ name, label, text }): PaletteEntry => ({
+          ...{ id: `setting:${name}`, section, Icon: IconSettings, label, detail: title, words: text },
+          act: { href: `/settings?section=${id}&level=advanced` },
+        }),
+      ),
+    ]);
+}
+
+export function clientEntries({ palette: names }: Messages): PaletteEntry[] {
+  return clientGuides.map(({ id, name }) => ({
+    ...{ id: `client:${id}`, section: 'clients', Icon: IconPlugConnected, label: names.connectClient(name) },
+    words: `${id} connect client set up`,
+    act: { href: `/connect/${id}` },
+  }));
 }

@@ -1,5 +1,6 @@
 /** Loads the files of screens and overlays. Each is loaded once, and again if that failed. */
-import type { ComponentType } from 'react';
+import { type ComponentType, useEffect, useState } from 'react';
+import { useControlState } from '../../state/control/use-control.ts';
 
 export interface LazyFile {
   /** Unique. */
@@ -11,7 +12,7 @@ const loaded = new Map<string, ComponentType>();
 const loading = new Map<string, Promise<ComponentType>>();
 
 /** Null until loaded. */
-export function loadedFile({ name }: LazyFile): ComponentType | null {
+function loadedFile({ name }: LazyFile): ComponentType | null {
   return loaded.get(name) ?? null;
 }
 
@@ -51,4 +52,36 @@ function idle(): Promise<void> {
     if ('requestIdleCallback' in window) requestIdleCallback(() => resolve());
     else setTimeout(resolve, 200);
   });
+}
+
+interface LoadedFile {
+  /** Null until loaded. */
+  Component: ComponentType | null;
+  /** Why loading failed; null if it did not. Loading is retried once the engine is back. */
+  problem: unknown;
+}
+
+/** Loads a file without `Suspense`, which delays the content after its fallback by 300 ms. */
+export function useLazyFile(file: LazyFile): LoadedFile {
+  const isOpen = useControlState((state) => state.connection === 'open');
+  const [, setRound] = useState(0);
+  const [problem, setProblem] = useState<unknown>(null);
+  const Component = loadedFile(file);
+  const isMissing = Component === null;
+  useEffect(() => {
+    if (!isMissing) return;
+    let isCurrent = true;
+    // When the engine is back, loading is retried.
+    if (isOpen) setProblem(null);
+    const draw = (failed: unknown) => {
+      if (!isCurrent) return;
+      setProblem(failed);
+      setRound((round) => round + 1);
+    };
+    loadFile(file).then(() => draw(null), draw);
+    return () => {
+      isCurrent = false;
+    };
+  }, [file, isMissing, isOpen]);
+  return { Component, problem };
 }

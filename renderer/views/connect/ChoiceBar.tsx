@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconEye, IconEyeOff, IconPlugConnected } from '@tabler/icons-react';
-import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { KeyChooser } from '../../components/selects/KeyChooser.tsx';
 import { ModelField } from '../../components/selects/ModelField.tsx';

@@ -4,8 +4,7 @@ import type { ClientGuide, Connection, GuideStep } from '../../../server/contrac
 import { stepsOf } from '../../../server/contract/clients/client-guides.ts';
 import { formatMessage } from '../../../server/contract/coded.ts';
 import { shellWord } from '../../../server/contract/shell-words.ts';
-import { CopyButton } from '../../components/copying/CopyButton.tsx';
-import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CopyButton, CopyLine } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../components/layout/Section.tsx';
 import { useMessages } from '../../messages/use-messages.ts';

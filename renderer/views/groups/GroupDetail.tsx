@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { ConfirmDialog } from '../../components/dialogs/ConfirmDialog.tsx';
-import { DetailScreen } from '../../components/layout/DetailScreen.tsx';
+import { DetailScreen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useFound, useOne } from '../../state/control/use-found.ts';

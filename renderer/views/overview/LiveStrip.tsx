@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { type ReactNode, useCallback, useMemo } from 'react';
 import { Link } from 'wouter';
-import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import { loadSpentToday } from '../../components/usage/load-usage.ts';
 import { requestsAddress } from '../../components/usage/requests-address.ts';
 import { useNames } from '../../components/usage/use-names.ts';

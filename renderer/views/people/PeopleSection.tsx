@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
 import { LimitMeters } from '../../components/access/LimitMeters.tsx';
 import { IconAction } from '../../components/buttons/IconAction.tsx';
-import { CommandDialog } from '../../components/dialogs/CommandDialog.tsx';
+import { CommandDialog } from '../../components/dialogs/ConfirmDialog.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';

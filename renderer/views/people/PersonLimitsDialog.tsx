@@ -1,10 +1,9 @@
 import { Stack, Switch } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
-import { LimitFields } from '../../components/access/LimitFields.tsx';
+import { LimitFields } from '../../components/access/AccessFields.tsx';
 import { budgetPeriods, limitsOf } from '../../components/access/limit-draft.ts';
-import { DialogActions } from '../../components/dialogs/DialogActions.tsx';
-import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
+import { DialogActions, ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { Fieldset } from '../../components/forms/Fieldset.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { StateSwitch } from '../../components/forms/StateSwitch.tsx';
-import { LockMark } from '../../components/locks/LockMark.tsx';
+import { LockMark } from '../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { type ProviderRowData, switchCommand } from '../../state/providers/providers.ts';

@@ -5,7 +5,7 @@ import { useLocation, useSearch } from 'wouter';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
-import { LockMark } from '../../components/locks/LockMark.tsx';
+import { LockMark } from '../../components/locks/Lockable.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';

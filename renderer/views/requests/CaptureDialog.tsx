@@ -1,7 +1,6 @@
 import { Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { DialogActions } from '../../components/dialogs/DialogActions.tsx';
-import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
+import { DialogActions, ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import type { Chosen } from '../../components/selects/chosen.ts';
 import { FindSelect } from '../../components/selects/FindSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';

@@ -1,6 +1,6 @@
 import { Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { MenuButton } from '../../components/buttons/MenuButton.tsx';
+import { MenuButton } from '../../components/buttons/IconAction.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { addressOf, queryOf, type ShownFilter } from '../../state/requests/request-filter.ts';
 

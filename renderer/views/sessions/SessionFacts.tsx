@@ -4,7 +4,7 @@ import {
   type SessionInFull,
   type SessionView,
 } from '../../../server/contract/session-views.ts';
-import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useNameOf } from '../../state/control/use-found.ts';

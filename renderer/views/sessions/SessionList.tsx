@@ -5,8 +5,8 @@ import { programOf, type RequestText, type SessionView, titleOf } from '../../..
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
-import { Panel } from '../../components/layout/Panel.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
+import { Panel } from '../../components/layout/Section.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlStore } from '../../state/control/use-control.ts';

@@ -1,6 +1,6 @@
 /** Shown to a browser that is not or no longer signed in: explains how to get access. */
 import { Button } from '@mantine/core';
-import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/control/use-control.ts';

@@ -1,5 +1,5 @@
 import { Switch } from '@mantine/core';
-import { CaptureSwitch } from '../../../components/access/CaptureSwitch.tsx';
+import { CaptureSwitch } from '../../../components/access/AccessFields.tsx';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import type { PartProps } from './group-draft.ts';

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { GroupView } from '../../../../server/contract/access-views.ts';
 import type { Limits } from '../../../../server/contract/limit-settings.ts';
 import type { Lock } from '../../../../server/contract/lock.ts';
-import { LimitFields } from '../../../components/access/LimitFields.tsx';
+import { LimitFields } from '../../../components/access/AccessFields.tsx';
 import { amountOf, LimitMeters } from '../../../components/access/LimitMeters.tsx';
 import { limitsOf, rateNames } from '../../../components/access/limit-draft.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';

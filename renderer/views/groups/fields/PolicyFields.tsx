@@ -5,8 +5,7 @@ import { longestTimeoutMs, mostAttempts } from '../../../../server/contract/boun
 import type { Policy } from '../../../../server/contract/policy.ts';
 import { secondMs } from '../../../../server/contract/units.ts';
 import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.tsx';
-import { DefaultedNumberInput } from '../../../components/forms/DefaultedNumberInput.tsx';
-import { Fieldset } from '../../../components/forms/Fieldset.tsx';
+import { DefaultedNumberInput, Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Groups.module.css';
 import type { PartProps } from './group-draft.ts';

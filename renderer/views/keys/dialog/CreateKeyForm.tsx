@@ -1,8 +1,8 @@
 import { Checkbox, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
-import type { ShownSecret } from '../../../components/copying/SecretContent.tsx';
-import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import type { ShownSecret } from '../../../components/copying/CopyButton.tsx';
+import { DialogActions } from '../../../components/dialogs/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';

@@ -5,7 +5,7 @@ import { useSearch } from 'wouter';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
 import { IconAction } from '../../../components/buttons/IconAction.tsx';
-import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import { DialogActions } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import list from '../../../components/lists/List.module.css';

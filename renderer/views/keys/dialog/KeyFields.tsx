@@ -1,8 +1,7 @@
 import { Button, Group, NativeSelect, TagsInput } from '@mantine/core';
 import { IconGauge } from '@tabler/icons-react';
 import { useState } from 'react';
-import { CaptureSwitch } from '../../../components/access/CaptureSwitch.tsx';
-import { LimitFields } from '../../../components/access/LimitFields.tsx';
+import { CaptureSwitch, LimitFields } from '../../../components/access/AccessFields.tsx';
 import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { FindSelect } from '../../../components/selects/FindSelect.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
-import type { ShownSecret } from '../../../components/copying/SecretContent.tsx';
+import type { ShownSecret } from '../../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';

@@ -2,7 +2,7 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { AliasView } from '../../../../server/contract/access-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { EditConflictNotice } from '../../../components/feedback/EditConflictNotice.tsx';
+import { EditConflictNotice } from '../../../components/feedback/Notices.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';

@@ -1,6 +1,6 @@
 import { NativeSelect, Textarea } from '@mantine/core';
 import { useState } from 'react';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { listAt, parseJson, textAt } from '../../../state/calls/json-path.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';

@@ -1,5 +1,5 @@
 import { Checkbox, Textarea } from '@mantine/core';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { createDataLineReader } from '../../../state/calls/exchange.ts';

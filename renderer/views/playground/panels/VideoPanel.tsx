@@ -1,7 +1,7 @@
 import { Button, NativeSelect, Progress, Textarea, TextInput } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useEffect } from 'react';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useModelChoice } from '../../../state/choices/use-model-choice.ts';

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import { cleanBaseUrl } from '../../../../server/contract/address.ts';
-import { CredentialFields } from '../../../components/credentials/CredentialFields.tsx';
+import { CredentialFields } from '../../../components/credentials/CredentialForm.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { isBaseUrl } from '../connection/base-url.ts';
 import classes from '../Providers.module.css';

@@ -8,7 +8,7 @@ import {
   type CredentialDraft,
   draftedCredential,
   emptyDraft,
-} from '../../../components/credentials/CredentialFields.tsx';
+} from '../../../components/credentials/CredentialForm.tsx';
 import { fillPlaceholders, isBaseUrl, placeholdersOf } from '../connection/base-url.ts';
 
 /** The service to add: a preset, possibly with a detected local server, or whatever is at an address. */

@@ -2,9 +2,8 @@ import { Button, Group, Loader, NativeSelect, Stack, Text, TextInput } from '@ma
 import { IconExternalLink } from '@tabler/icons-react';
 import { type FormEvent, lazy, Suspense, useEffect, useState } from 'react';
 import type { BegunJoin, JoinState } from '../../../../server/contract/team-preset.ts';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
-import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
-import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
+import { DialogActions, ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Providers.module.css';

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { contentOf, jsonValueOf } from '../../../../server/contract/conversation/body-content.ts';
 import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
-import { Medium } from '../../../components/body/Medium.tsx';
+import { Medium } from '../../../components/body/BodyView.tsx';
 import { ConversationView } from '../../../components/conversation/ConversationView.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import classes from '../detail/RequestPanel.module.css';

@@ -3,8 +3,7 @@ import type { CapturedMessage, HeaderList } from '../../../../server/contract/ca
 import { contentOf, jsonValueOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
 import classes from '../../../components/body/Body.module.css';
-import { BodyView } from '../../../components/body/BodyView.tsx';
-import { Medium } from '../../../components/body/Medium.tsx';
+import { BodyView, Medium } from '../../../components/body/BodyView.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';

@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
-import { loadCodeView } from '../../../components/body/LazyCodeView.tsx';
+import { loadCodeView } from '../../../components/body/BodyView.tsx';
 import { RecentNote } from '../../../components/recent/RecentNote.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { CaptureAbsent } from '../body/CaptureAbsent.tsx';

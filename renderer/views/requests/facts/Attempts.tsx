@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { CapturedAttempt } from '../../../../server/contract/capture.ts';
 import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { apiOfUrl } from '../../../state/chat/read-sent.ts';
 import { useCredentialName } from '../../../state/providers/providers.ts';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { CacheNote } from '../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useGroup, useKey } from '../../../state/control/use-found.ts';
 import { useCredentialName } from '../../../state/providers/providers.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, Menu, TextInput } from '@mantine/core';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { MenuButton } from '../../../components/buttons/MenuButton.tsx';
+import { MenuButton } from '../../../components/buttons/IconAction.tsx';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { filterOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';

@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { answerTextOf, contentOf, saidTextOf } from '../../../../server/contract/conversation/body-content.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
-import { MediaBody } from '../../../components/body/MediaBody.tsx';
+import { MediaBody } from '../../../components/body/BodyView.tsx';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';

@@ -4,7 +4,7 @@ import { looksLikeJson } from '../../../../server/contract/conversation/body-con
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { type KeptRequest, modelOf, withModel } from '../../../../server/contract/sent-request.ts';
 import bodyClasses from '../../../components/body/Body.module.css';
-import { LazyCodeView } from '../../../components/body/LazyCodeView.tsx';
+import { LazyCodeView } from '../../../components/body/BodyView.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';

@@ -13,7 +13,7 @@ import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { RequestInFull } from '../../../../server/contract/request-views.ts';
 import { type SentRequest, sentRequestOf } from '../../../../server/contract/sent-request.ts';
-import { writeToClipboard } from '../../../components/copying/write-to-clipboard.ts';
+import { writeToClipboard } from '../../../components/copying/CopyButton.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { parseSentRequest } from '../../../state/chat/read-sent.ts';
 import { useControlState } from '../../../state/control/use-control.ts';

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import type { LedgerHealthView, StatusView } from '../../../../server/contract/status-views.ts';
 import { downloadJson } from '../../../components/buttons/download.ts';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { RelativeTime } from '../../../components/text/RelativeTime.tsx';

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { pathOf } from '../../../../server/contract/places.ts';
 import type { TeamPresetView } from '../../../../server/contract/status-views.ts';
 import { ChooseFileButton } from '../../../components/buttons/ChooseFileButton.tsx';
-import { CopyLine } from '../../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useOpenImport } from '../../../components/import/ImportProvider.tsx';

@@ -2,7 +2,7 @@ import { NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Settings } from '../../../../server/contract/settings.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { LockMark } from '../../../components/locks/LockMark.tsx';
+import { LockMark } from '../../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';

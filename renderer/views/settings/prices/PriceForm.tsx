@@ -1,7 +1,7 @@
 import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { type PriceField, priceFields } from '../../../../server/contract/price-views.ts';
-import { DialogActions } from '../../../components/dialogs/DialogActions.tsx';
+import { DialogActions } from '../../../components/dialogs/ModalFrame.tsx';
 import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import list from '../../../components/lists/List.module.css';
-import { LockMark } from '../../../components/locks/LockMark.tsx';
+import { LockMark } from '../../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';

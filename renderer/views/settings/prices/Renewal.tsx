@@ -8,7 +8,7 @@ import {
   priceRenewalModes,
 } from '../../../../server/contract/price-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { LockMark } from '../../../components/locks/LockMark.tsx';
+import { LockMark } from '../../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { labelInterval, ticksUpTo } from '../../../../renderer/components/usage/chart/scale.ts';
 import { createNameColors } from '../../../../renderer/components/usage/name-colors.ts';
 import {
   admittedOf,
   amountOf,
   failureRate,
   failureRates,
+  labelInterval,
   leadersOf,
   monthText,
   othersOf,
   sumOf,
+  ticksUpTo,
   valuesAt,
 } from '../../../../renderer/components/usage/usage-figures.ts';
 import { defaultRange, gridOf, rangeNames, stepsOf } from '../../../../renderer/components/usage/usage-range.ts';

@@ -1,7 +1,11 @@
 import { IconKey } from '@tabler/icons-react';
 import { describe, expect, it } from 'vitest';
-import { findEntries, firstEntries } from '../../../../renderer/shell/palette/find-entries.ts';
-import type { PaletteEntry, SectionName } from '../../../../renderer/shell/palette/palette-entry.ts';
+import {
+  findEntries,
+  firstEntries,
+  type PaletteEntry,
+  type SectionName,
+} from '../../../../renderer/shell/palette/palette-entry.ts';
 
 const entry = (section: SectionName, label: string, words = ''): PaletteEntry => ({
   ...{ id: label, section, label, words, Icon: IconKey },

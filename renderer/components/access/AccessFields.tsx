@@ -1,12 +1,13 @@
-import { Button, NativeSelect, NumberInput, SimpleGrid, TagsInput } from '@mantine/core';
+import { Button, NativeSelect, NumberInput, SimpleGrid, Switch, TagsInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
 import { useSearch } from 'wouter';
 import type { Budget, Limits } from '../../../server/contract/limit-settings.ts';
 import { noticePercents } from '../../../server/contract/limits.ts';
-import { useMessages } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/control/use-control.ts';
 import { IconAction } from '../buttons/IconAction.tsx';
-import classes from './LimitFields.module.css';
+import classes from './AccessFields.module.css';
 import { budgetPeriods, budgetUnits, newBudget, type RateName, rateNames } from './limit-draft.ts';
 
 interface LimitFieldsProps {
@@ -182,6 +183,27 @@ function Choice<Value extends string>({ label, value, values, texts, onChange }:
         const chosen = values.find((each) => each === event.currentTarget.value);
         if (chosen !== undefined) onChange(chosen);
       }}
+    />
+  );
+}
+
+interface CaptureSwitchProps {
+  label: string;
+  isOn: boolean;
+  onChange(isOn: boolean): void;
+}
+
+/** Capture setting of a key or group: whether headers and bodies are kept, how much of them, and for how long. */
+export function CaptureSwitch({ label, isOn, onChange }: CaptureSwitchProps) {
+  const { messages, formats } = useLocalization();
+  const limits = useControlState((state) => state.views?.status.settings.capture ?? null);
+  const size = formats.number(Math.round((limits?.maxBytes ?? 0) / 1024));
+  return (
+    <Switch
+      label={label}
+      description={messages.requests.captureHint(size, formats.number(limits?.retentionDays ?? 0))}
+      checked={isOn}
+      onChange={(event) => onChange(event.currentTarget.checked)}
     />
   );
 }
