@@ -20,7 +20,7 @@ import type { LanguageId } from '../../messages/preferred-language.ts';
 import type { Localization } from '../../messages/use-messages.ts';
 import { overlay } from '../../state/window/overlay.ts';
 import { goKeyCaps } from '../../state/window/shortcuts.ts';
-import { searchableSections } from '../../views/settings/settings-sections.ts';
+import { searchableSections } from '../../views/settings/search/settings-sections.ts';
 import { screens as entries } from '../screens/screens.ts';
 import type { PaletteEntry } from './palette-entry.ts';
 

@@ -21,8 +21,8 @@ import { useCanChange, useLocks, useRights } from '../../state/rights/use-rights
 import { useHashLocation } from '../../state/window/hash-location.ts';
 import { overlay } from '../../state/window/overlay.ts';
 import { CreateGroup } from './CreateGroup.tsx';
+import { KeysLink } from './GroupDetail.tsx';
 import classes from './Groups.module.css';
-import { KeysLink } from './KeysLink.tsx';
 
 /** All groups with what they allow, and a button to create one. */
 export function GroupList() {

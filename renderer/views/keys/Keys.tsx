@@ -24,7 +24,7 @@ import { useQuery } from '../../state/control/use-query.ts';
 import { useCanChange, useRights } from '../../state/rights/use-rights.ts';
 import { useNow } from '../../state/window/use-now.ts';
 import { KeyDialog, type KeyDialogContent } from './dialog/KeyDialog.tsx';
-import { useGroupChoice } from './dialog/use-group-choice.ts';
+import { useGroupChoice } from './dialog/KeyFields.tsx';
 import { KeyRow } from './KeyRow.tsx';
 
 export function Keys() {

@@ -1,23 +1,27 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, Stack, Switch, TextInput } from '@mantine/core';
 import { IconGauge, IconLogout, IconSearch, IconUserOff } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { PersonView } from '../../../server/contract/people-views.ts';
+import { LimitFields } from '../../components/access/AccessFields.tsx';
 import { LimitMeters } from '../../components/access/LimitMeters.tsx';
+import { budgetPeriods, limitsOf } from '../../components/access/limit-draft.ts';
 import { IconAction } from '../../components/buttons/IconAction.tsx';
 import { CommandDialog } from '../../components/dialogs/ConfirmDialog.tsx';
+import { DialogActions, ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
+import { Fieldset } from '../../components/forms/Fieldset.tsx';
 import section from '../../components/layout/Section.module.css';
 import { Section } from '../../components/layout/Section.tsx';
 import list from '../../components/lists/List.module.css';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { describeRole, usePerson } from '../../state/rights/use-rights.ts';
 import classes from './People.module.css';
-import { PersonLimitsDialog } from './PersonLimitsDialog.tsx';
 
 /** More people are shown only on request. */
 const shownAtFirst = 50;
@@ -159,5 +163,57 @@ function PersonRow({ person, onLimit, onLeave }: PersonRowProps) {
         <IconAction label={names.revoke(name)} icon={<IconUserOff size={16} />} onClick={() => onLeave('revoke')} />
       </div>
     </li>
+  );
+}
+
+interface PersonLimitsDialogProps {
+  /** Null while it is closed. */
+  person: PersonView | null;
+  onClose(): void;
+  onDone(notice: string): void;
+}
+
+/** Limits of a person over all of their keys. */
+function PersonLimitsDialog({ person, onClose, onDone }: PersonLimitsDialogProps) {
+  const { people: names } = useMessages();
+  return (
+    <ModalFrame title={names.limitTitle(person?.name ?? '')} opened={person !== null} onClose={onClose}>
+      {person && <LimitsForm key={person.id} {...{ person, onClose, onDone }} />}
+    </ModalFrame>
+  );
+}
+
+/** A person has no total: their keys come and go. */
+const periods = budgetPeriods.filter((per) => per !== 'total');
+
+function LimitsForm({ person, onClose, onDone }: PersonLimitsDialogProps & { person: PersonView }) {
+  const { people: names, limits: limitNames } = useMessages();
+  const [isOwn, setOwn] = useState(person.hasOwnLimits);
+  const [draft, setDraft] = useState(person.limits ?? undefined);
+  const command = useCommand();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const limits = isOwn ? (limitsOf(draft) ?? {}) : null;
+    if (!(await command.run({ type: 'person.limit', id: person.id, limits }))) return;
+    onDone(names.limited(person.name));
+    onClose();
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack gap="sm">
+        <Switch
+          label={names.ownLimits}
+          description={names.ownLimitsHint}
+          checked={isOwn}
+          onChange={({ currentTarget }) => setOwn(currentTarget.checked)}
+        />
+        {isOwn && (
+          <Fieldset legend={limitNames.title} hint={names.limitHint}>
+            <LimitFields limits={draft} periods={periods} onChange={setDraft} />
+          </Fieldset>
+        )}
+        <DialogActions command={command} onLeave={onClose} />
+      </Stack>
+    </form>
   );
 }

@@ -12,9 +12,8 @@ import { useControlState } from '../../state/control/use-control.ts';
 import { type SectionId, sectionIds, sectionOf } from '../../state/window/section-ids.ts';
 import { useDesktop } from '../../state/window/use-desktop.ts';
 import { AboutPart } from './parts/AboutPart.tsx';
-import { AddressNotes } from './parts/AddressNotes.tsx';
 import { DesktopPart } from './parts/DesktopPart.tsx';
-import { NetworkState } from './parts/NetworkState.tsx';
+import { AddressNotes, NetworkState } from './parts/NetworkState.tsx';
 import { SessionsPart } from './parts/SessionsPart.tsx';
 import { SettingsPart } from './parts/SettingsPart.tsx';
 import { TeamPart } from './parts/TeamPart.tsx';
@@ -23,9 +22,7 @@ import { WindowPart } from './parts/WindowPart.tsx';
 import { PricesPart } from './prices/PricesPart.tsx';
 import classes from './Settings.module.css';
 import { SettingsGuide } from './SettingsGuide.tsx';
-import { searchSettings } from './search/search-settings.ts';
-import { FoundSettingsContext } from './search/use-found-settings.ts';
-import { searchableSections } from './settings-sections.ts';
+import { FoundSettingsContext, searchableSections, searchSettings } from './search/settings-sections.ts';
 
 const parts: Record<SectionId, ReactNode> = {
   window: <WindowPart />,

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type SectionId, sectionOf } from '../../state/window/section-ids.ts';
 import classes from './SettingsGuide.module.css';
-import { sectionTitle } from './settings-sections.ts';
+import { sectionTitle } from './search/settings-sections.ts';
 
 interface SettingsGuideProps {
   /** All of them, or those that the search has found. */

@@ -8,8 +8,7 @@ import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.t
 import { DefaultedNumberInput, Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import classes from '../Groups.module.css';
-import type { PartProps } from './group-draft.ts';
-import { changesOf, phases, strategyOrder, usualPolicy } from './policy-draft.ts';
+import { changesOf, type PartProps, phases, strategyOrder, usualPolicy } from './group-draft.ts';
 
 /** Which provider is called first, how often, and what happens if it fails. */
 export function PolicyFields({ draft, change, lock }: PartProps) {

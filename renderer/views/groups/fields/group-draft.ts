@@ -1,6 +1,7 @@
-import type { GroupView } from '../../../../server/contract/access-views.ts';
+import type { GroupView, ModelView } from '../../../../server/contract/access-views.ts';
 import type { Lock } from '../../../../server/contract/lock.ts';
 import { defaultGroupId } from '../../../../server/contract/operations.ts';
+import type { Policy } from '../../../../server/contract/policy.ts';
 import { limitsOf } from '../../../components/access/limit-draft.ts';
 
 /** A group as edited, but for what the drawer “Testing” sets. All of it is sent at once, because `group.put` replaces the group. */
@@ -69,4 +70,61 @@ export function orderOf(providers: readonly string[], before: GroupDraft['order'
     priority,
     weight: before.find((entry) => entry.provider === provider)?.weight ?? 1,
   }));
+}
+
+/** The default first, then from the simplest to the most complex. */
+export const strategyOrder: readonly Policy['strategy'][] = [
+  'priority',
+  'weighted',
+  'round-robin',
+  'lowest-latency',
+  'lowest-price',
+  'sticky',
+];
+
+export const phases = ['connectMs', 'firstByteMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
+
+/** The value of an empty field; the same as in `policySchema`, which is not part of the window's bundle. */
+export const usualPolicy = {
+  strategy: 'priority',
+  retries: 2,
+  fallbacks: 3,
+  budgetMs: 120_000,
+  rescue: 'resume',
+  hedgeAfterMs: 0,
+  retryLostJobs: false,
+  onClientGone: 'stop',
+  losses: 'tell',
+} satisfies Omit<Policy, 'timeouts'>;
+
+/** Rarely needed fields, which the form shows only on request. */
+const furtherFields = ['budgetMs', 'hedgeAfterMs', 'retryLostJobs', 'onClientGone', 'losses'] as const;
+
+/** How many settings differ from the defaults, and how many of these the form hides at first. Each timeout counts. */
+export function changesOf(policy: Policy): { total: number; further: number } {
+  const isChanged = (field: keyof typeof usualPolicy) => policy[field] !== usualPolicy[field];
+  const timeouts = phases.filter((phase) => policy.timeouts[phase] !== undefined).length;
+  const further = furtherFields.filter(isChanged).length + timeouts;
+  const shown = (['strategy', 'retries', 'fallbacks', 'rescue'] as const).filter(isChanged).length;
+  return { total: shown + further, further };
+}
+
+/** What saving a group would add to and remove from the models of its keys, by name. */
+export interface ModelDifference {
+  gained: ReadonlySet<string>;
+  lost: readonly string[];
+}
+
+/** Empty while one of the two lists is unknown. */
+export function differenceOf(
+  saved: readonly Pick<ModelView, 'id'>[] | null,
+  edited: readonly Pick<ModelView, 'id'>[] | null,
+): ModelDifference {
+  if (!saved || !edited) return { gained: new Set(), lost: [] };
+  const before = new Set(saved.map(({ id }) => id));
+  const after = new Set(edited.map(({ id }) => id));
+  return {
+    gained: new Set([...after].filter((id) => !before.has(id))),
+    lost: [...before].filter((id) => !after.has(id)),
+  };
 }

@@ -12,11 +12,12 @@ import list from '../../../components/lists/List.module.css';
 import { LockMark } from '../../../components/locks/Lockable.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
 import classes from '../Models.module.css';
-import { ModelNameButton } from '../route/ModelNameButton.tsx';
-import { AliasFlow } from './AliasFlow.tsx';
+import { ModelNameButton } from '../route/RouteSection.tsx';
 import { AliasForm } from './AliasForm.tsx';
+import { ranksOf, type SharedTarget } from './alias-draft.ts';
 
 /** The list of aliases, with actions to create, edit and remove them. */
 export function AliasesSection({ onExplain }: { onExplain(model: string): void }) {
@@ -117,5 +118,43 @@ function RemoveAlias({ alias, onClose }: { alias: AliasView | null; onClose(): v
       confirm={names.removeConfirm}
       onClose={onClose}
     />
+  );
+}
+
+/** The targets of an alias: ranks that are tried in order, and the share of requests of each target within a rank. */
+function AliasFlow({ alias }: { alias: AliasView }) {
+  const { models } = useLocalization().messages;
+  return (
+    <ol className={classes.ranks} aria-label={models.alias.leadsTo(alias.name)}>
+      {ranksOf(alias).map((rank) => (
+        <li key={rank.map(({ provider, model }) => `${provider}/${model}`).join()} className={classes.rank}>
+          {rank.length > 1 && <Shares rank={rank} />}
+          {rank.map((target) => (
+            <Target key={`${target.provider}/${target.model}`} target={target} isShared={rank.length > 1} />
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Shares({ rank }: { rank: readonly SharedTarget[] }) {
+  return (
+    <span className={classes.bar} aria-hidden>
+      {rank.map(({ provider, model, share }) => (
+        <span key={`${provider}/${model}`} className={classes.share} style={{ flexGrow: share }} />
+      ))}
+    </span>
+  );
+}
+
+function Target({ target, isShared }: { target: SharedTarget; isShared: boolean }) {
+  const { formats } = useLocalization();
+  const providerName = useProviderName();
+  return (
+    <span className={classes.flowTarget}>
+      {isShared && <span className={classes.percent}>{formats.percent(target.share)} </span>}
+      {providerName(target.provider)} <span className={classes.flowModel}>{target.model}</span>
+    </span>
   );
 }

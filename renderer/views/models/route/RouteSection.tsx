@@ -2,21 +2,29 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconMinus } from '@tabler/icons-react';
 import type { Ref } from 'react';
 import { Link } from 'wouter';
-import type { ModelView, RouteCandidate, RouteView } from '../../../../server/contract/access-views.ts';
+import type {
+  ModelView,
+  RouteCandidate,
+  RouteReason,
+  RouteRefusal,
+  RouteView,
+  WireWay,
+} from '../../../../server/contract/access-views.ts';
+import type { LossNote } from '../../../../server/contract/loss-codes.ts';
+import { wireLabels } from '../../../../server/contract/operations.ts';
+import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { CooldownNote } from '../../../components/feedback/CooldownNote.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import type { Chosen } from '../../../components/selects/chosen.ts';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
+import type { Messages } from '../../../messages/en/en.ts';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useMostUsed } from '../../../state/choices/use-model-choice.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { modelRouteVersion, useQuery } from '../../../state/control/use-query.ts';
-import { useCredentialName, useProviderName } from '../../../state/providers/providers.ts';
+import { blockedReason, useCredentialName, useProviderName } from '../../../state/providers/providers.ts';
 import classes from '../Models.module.css';
-import { describeReason, describeRefusal } from './describe-reason.ts';
-import { scopeQuery } from './scope-query.ts';
-import { Wires } from './Wires.tsx';
 
 interface RouteSectionProps {
   scope: Chosen | null;
@@ -198,5 +206,100 @@ function SkippedList({ list }: { list: readonly RouteCandidate[] }) {
         ))}
       </ul>
     </>
+  );
+}
+
+/** The clients that are served without translation, and what the others lose in translation. */
+function Wires({ ways }: { ways: readonly WireWay[] }) {
+  const { models: names } = useMessages();
+  const untranslated = ways.filter(({ client, upstream }) => client === upstream);
+  const translated = ways.filter(({ client, upstream }) => client !== upstream);
+  return (
+    <>
+      {untranslated.length > 0 && (
+        <span className={classes.reason}>
+          {names.asTheyAre(untranslated.map(({ client }) => wireLabels[client]).join(', '))}
+        </span>
+      )}
+      {translated.map((way) => (
+        <Translated key={way.client} way={way} />
+      ))}
+    </>
+  );
+}
+
+function Translated({ way: { client, upstream, dropped, emulated } }: { way: WireWay }) {
+  const { models: names } = useMessages();
+  return (
+    <details className={classes.wire}>
+      <summary>{names.translated(wireLabels[client], wireLabels[upstream])}</summary>
+      {dropped.length > 0 && <p>{names.wouldDrop(fieldsOf(dropped))}</p>}
+      {emulated.length > 0 && <p>{names.wouldEmulate(fieldsOf(emulated))}</p>}
+      <p>{names.otherLosses}</p>
+    </details>
+  );
+}
+
+function fieldsOf(notes: readonly LossNote[]): string {
+  return notes.map(({ field }) => field).join(', ');
+}
+
+/** Why a provider is tried or not, in the language of the window. */
+function describeReason(reason: RouteReason, provider: ProviderView | undefined, messages: Messages): string {
+  const { reasons } = messages.models;
+  switch (reason.code) {
+    case 'unusable':
+      return (provider && blockedReason(provider, messages.providers.blocked)) ?? reason.reason;
+    case 'alias':
+    case 'own-alias':
+    case 'not-in-alias':
+    case 'not-in-own-alias':
+      return reasons[reason.code](reason.alias);
+    case 'not-in-group':
+    case 'not-allowed':
+      return reasons[reason.code](reason.group);
+    case 'not-on-key':
+      return reasons[reason.code](reason.key);
+    case 'other-addressed':
+      return reasons[reason.code](reason.provider);
+    default:
+      return reasons[reason.code];
+  }
+}
+
+/** Why a request would be refused immediately. */
+function describeRefusal({ code, nearest, message }: RouteRefusal, { models, requests }: Messages): string {
+  const texts = models.refusals;
+  switch (code) {
+    case 'no_healthy_provider':
+      return texts[code];
+    case 'key_disabled':
+    case 'key_expired':
+      return requests.errors[code];
+    case 'model_not_found':
+      return nearest === null ? texts[code] : `${texts[code]} ${texts.nearest(nearest)}`;
+    default:
+      return message;
+  }
+}
+
+/** Who would send the request, a key or any key of a group, as a query takes it. */
+export function scopeQuery({ kind, id }: Chosen): { key: string } | { group: string } {
+  return kind === 'key' ? { key: id } : { group: id };
+}
+
+/** The name of a model or alias; a click shows its route. */
+export function ModelNameButton({ name, onExplain }: { name: string; onExplain(): void }) {
+  const { models } = useMessages();
+  return (
+    <button
+      type="button"
+      className={classes.modelName}
+      onClick={onExplain}
+      title={models.explain}
+      aria-label={models.explainNamed(name)}
+    >
+      {name}
+    </button>
   );
 }

@@ -4,11 +4,8 @@ import { settingEntry } from '../../../../server/contract/settings-table.ts';
 import { Lockable } from '../../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
-import { isChecked } from './invalid-lines.ts';
 import { settingRow } from './setting-row.tsx';
-import { choicesOf, type SettingsField } from './settings-field.ts';
-import { describeBounds } from './shown-unit.ts';
-import { isStructured } from './structured-texts.ts';
+import { choicesOf, describeBounds, isChecked, isStructured, type SettingsField } from './settings-field.ts';
 import type { SettingsForm } from './use-settings-form.ts';
 
 interface SettingsFieldProps {

@@ -1,19 +1,28 @@
-/** The engine's settings as form fields: how each is read as text and written back. Pure; bounds are the schema's. */
+/**
+ * The engine's settings as form fields: how each is read as text and written back, in which unit it is shown, and which
+ * lines are refused before they are sent. Pure; bounds are the schema's.
+ */
 import type { SettingsChanges } from '../../../../server/contract/commands.ts';
-import { isWithin, type SettingShape } from '../../../../server/contract/setting-shape.ts';
+import { isObject } from '../../../../server/contract/is-object.ts';
+import { hasUserInfo, isSecretHeader, looksLikeSecretInHeader } from '../../../../server/contract/secret-shape.ts';
+import { isWithin, type NumberShape, type SettingShape } from '../../../../server/contract/setting-shape.ts';
 import { settingShapes } from '../../../../server/contract/setting-shapes.ts';
 import type { Settings } from '../../../../server/contract/settings.ts';
 import {
+  entryChecks,
   type FieldPath,
   fieldPathsIn,
   type SettingsPart,
+  type SettingUnit,
+  settingEntry,
   valueOfSetting,
   withSetting,
 } from '../../../../server/contract/settings-table.ts';
 import type { StatusView } from '../../../../server/contract/status-views.ts';
+import { kibibyte, mebibyte, secondMs } from '../../../../server/contract/units.ts';
+import { webhookEvents } from '../../../../server/contract/webhook-events.ts';
 import type { Messages } from '../../../messages/en/en.ts';
-import { shownUnit } from './shown-unit.ts';
-import { isStructured, structures } from './structured-texts.ts';
+import type { Localization } from '../../../messages/use-messages.ts';
 
 export interface SettingsField {
   path: FieldPath;
@@ -66,7 +75,7 @@ export function choicesOf({ path, shape }: SettingsField, current: string, { set
   return [...new Set([...values, current])].map((value) => ({ value, label: texts[value] ?? value }));
 }
 
-export function linesOf(text: string): string[] {
+function linesOf(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -101,4 +110,136 @@ function readText(text: string, { path, shape, scale }: Pick<SettingsField, 'pat
     default:
       return text;
   }
+}
+
+interface ShownUnit {
+  unit: keyof Messages['settings']['units'] | null;
+  /** The stored value of 1. */
+  scale: number;
+}
+
+const shownUnits: Record<SettingUnit, ShownUnit> = {
+  milliseconds: { unit: 'seconds', scale: secondMs },
+  hours: { unit: 'hours', scale: 1 },
+  days: { unit: 'days', scale: 1 },
+  bytes: { unit: 'mebibytes', scale: mebibyte },
+  requests: { unit: 'requests', scale: 1 },
+  usd: { unit: 'dollars', scale: 1 },
+  number: { unit: null, scale: 1 },
+};
+
+/** Most captured bodies are far smaller than a MiB. */
+const exceptions: Partial<Record<FieldPath, ShownUnit>> = {
+  'capture.maxBytes': { unit: 'kibibytes', scale: kibibyte },
+};
+
+function shownUnit(path: FieldPath): ShownUnit {
+  return exceptions[path] ?? shownUnits[settingEntry(path).unit ?? 'number'];
+}
+
+/** Smaller bounds are not worth their digits. */
+const leastShown = 0.001;
+
+/** What to enter, for a person who entered something else. */
+export function describeBounds(
+  { isWhole, min, above, max, isOptional }: NumberShape,
+  scale: number,
+  { messages, formats }: Localization,
+): string {
+  const { bounds } = messages.settings;
+  if (isOptional) return bounds.amountOrEmpty;
+  const number = isWhole && scale === 1 ? bounds.whole : bounds.any;
+  const least = min === null ? above : min / scale;
+  if (least === null) return number;
+  const isAbove = min === null || (least > 0 && least < leastShown);
+  const from = isAbove ? bounds.above(formats.number(min === null ? least : 0)) : bounds.from(formats.number(least));
+  return max === null ? bounds.only(number, from) : bounds.upTo(number, from, formats.number(max / scale));
+}
+
+/** Settings that are neither texts nor numbers, written as one line each. */
+interface StructuredText {
+  read(value: unknown): string;
+  /** What is wrong with a line is left for the engine to say. */
+  parse(lines: readonly string[]): unknown;
+}
+
+const structures = {
+  'telemetry.headers': {
+    read: (value) =>
+      Object.entries(isObject(value) ? value : {})
+        .map(([name, text]) => `${name}: ${text}`)
+        .join('\n'),
+    parse: (lines) => Object.fromEntries(lines.map(headerOf)),
+  },
+  webhooks: {
+    read: (value) => (value as Settings['webhooks']).map(textOfWebhook).join('\n'),
+    parse: (lines) => lines.map(webhookOf),
+  },
+} satisfies Partial<Record<FieldPath, StructuredText>>;
+
+export function isStructured(path: string): path is keyof typeof structures {
+  return Object.hasOwn(structures, path);
+}
+
+/** A line without a colon yields an invalid name, which the engine then reports. */
+function headerOf(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  return colon === -1 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+}
+
+/** Address, events and the reference of the secret of a webhook. */
+const webhookLine = /^(\S+)(?:\s+([a-z-]+(?:\s*,\s*[a-z-]+)*))?(?:\s+((?:env|file):.+))?$/;
+
+function textOfWebhook({ url, events, secret }: Settings['webhooks'][number]): string {
+  const eventPart = events.length < webhookEvents.length ? [events.join(',')] : [];
+  return [url, ...eventPart, ...(secret === undefined ? [] : [secret])].join(' ');
+}
+
+function webhookOf(line: string): object {
+  const [, url = line, events, secret] = webhookLine.exec(line) ?? [];
+  return {
+    url,
+    ...(events !== undefined && { events: events.split(/\s*,\s*/) }),
+    ...(secret !== undefined && { secret }),
+  };
+}
+
+type CheckedName = keyof typeof checks;
+
+const reference = /^(?:env|file):.+$/;
+const headerLine = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(\S.*)$/;
+
+const checks = {
+  ...entryChecks,
+  metricsToken: (line: string) => reference.test(line),
+  'telemetry.endpoint': (line: string) => isWebAddress(line) && !/[?#]/.test(line),
+  'telemetry.headers': isHeader,
+  webhooks: isWebhook,
+};
+
+/** The first invalid line; null if all are valid or the setting is not checked here. */
+export function firstInvalidLine(name: string, text: string): string | null {
+  const isValid = isChecked(name) ? checks[name] : () => true;
+  return linesOf(text).find((line) => !isValid(line)) ?? null;
+}
+
+export function isChecked(name: string): name is CheckedName {
+  return Object.hasOwn(checks, name);
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '') && !hasUserInfo(text);
+}
+
+function isHeader(line: string): boolean {
+  const [, name, value] = headerLine.exec(line) ?? [];
+  if (name === undefined || value === undefined) return false;
+  return reference.test(value) || !(isSecretHeader(name) || looksLikeSecretInHeader(value));
+}
+
+function isWebhook(line: string): boolean {
+  const [, address = '', events] = webhookLine.exec(line) ?? [];
+  const knownNames: readonly string[] = webhookEvents;
+  const eventNames = events?.split(/\s*,\s*/) ?? [];
+  return (reference.test(address) || isWebAddress(address)) && eventNames.every((event) => knownNames.includes(event));
 }

@@ -4,8 +4,7 @@ import type { Settings } from '../../../../server/contract/settings.ts';
 import type { FieldPath } from '../../../../server/contract/settings-table.ts';
 import { type CommandRunner, useCommand } from '../../../state/control/use-command.ts';
 import { useEdits } from '../../../state/edits/edits.ts';
-import { firstInvalidLine } from './invalid-lines.ts';
-import { type SettingsField, withField } from './settings-field.ts';
+import { firstInvalidLine, type SettingsField, withField } from './settings-field.ts';
 
 export interface SettingsForm {
   textOf(field: SettingsField): string;

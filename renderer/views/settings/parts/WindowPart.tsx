@@ -5,7 +5,7 @@ import type { LanguageId } from '../../../messages/preferred-language.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { settingRow } from '../fields/setting-row.tsx';
 import classes from '../Settings.module.css';
-import { useFoundSettings } from '../search/use-found-settings.ts';
+import { useFoundSettings } from '../search/settings-sections.ts';
 
 const schemes = ['auto', 'light', 'dark'] as const;
 

@@ -9,8 +9,16 @@ import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
 import { settingRow } from '../fields/setting-row.tsx';
 import classes from './Prices.module.css';
-import { amountsOf, draftOf, type FieldGroup, fieldGroups, fieldNames, hasPrice, isWrong } from './price-draft.ts';
-import type { PriceRowView } from './price-list.ts';
+import {
+  amountsOf,
+  draftOf,
+  type FieldGroup,
+  fieldGroups,
+  fieldNames,
+  hasPrice,
+  isWrong,
+  type PriceRowView,
+} from './prices.ts';
 
 /** The model whose price is edited. */
 export type PricedModel = Pick<PriceRowView, 'provider' | 'model' | 'price'>;

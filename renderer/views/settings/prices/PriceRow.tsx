@@ -4,10 +4,8 @@ import { LockMark } from '../../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
-import { describeAmounts } from './describe-price.ts';
 import classes from './Prices.module.css';
-import { fieldNames } from './price-draft.ts';
-import type { PriceRowView } from './price-list.ts';
+import { describeAmounts, fieldNames, type PriceRowView } from './prices.ts';
 
 interface PriceRowProps {
   row: PriceRowView;

@@ -15,7 +15,7 @@ import { Currency } from './Currency.tsx';
 import { type PricedModel, PriceForm } from './PriceForm.tsx';
 import { PriceRow } from './PriceRow.tsx';
 import classes from './Prices.module.css';
-import { filterRows, type PriceKind, type PriceRowView, priceKinds, rowsOf } from './price-list.ts';
+import { filterRows, type PriceKind, type PriceRowView, priceKinds, rowsOf } from './prices.ts';
 import { Renewal } from './Renewal.tsx';
 import { ResetPrice } from './ResetPrice.tsx';
 

@@ -14,8 +14,8 @@ import { useCommand } from '../../../state/control/use-command.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
 import { useNow } from '../../../state/window/use-now.ts';
 import { settingRow } from '../fields/setting-row.tsx';
-import { describeAmounts } from './describe-price.ts';
 import classes from './Prices.module.css';
+import { describeAmounts } from './prices.ts';
 
 interface RenewalProps {
   renewal: PriceRenewalView;

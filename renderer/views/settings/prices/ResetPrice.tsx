@@ -2,8 +2,7 @@ import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
-import { describeAmounts } from './describe-price.ts';
-import type { PriceRowView } from './price-list.ts';
+import { describeAmounts, type PriceRowView } from './prices.ts';
 
 /**
  * Asks for confirmation before a custom price is removed, and shows the price that applies then. `row`: null while

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { moveItem } from '../../../../../renderer/components/lists/move-item.ts';
 import {
+  changesOf,
+  differenceOf,
   draftOf,
   groupOf,
   inOrder,
   orderOf,
   passthroughChoices,
+  phases,
+  strategyOrder,
+  usualPolicy,
 } from '../../../../../renderer/views/groups/fields/group-draft.ts';
-import { differenceOf } from '../../../../../renderer/views/groups/model-difference.ts';
 import { groupSchema } from '../../../../../server/contract/config.ts';
+import { policySchema, timeoutsSchema } from '../../../../../server/contract/policy.ts';
 
 const group = groupSchema.parse({ id: 'g', name: 'G', defaults: { chat: 'gpt-x' }, deny: ['a'], capture: true });
 
@@ -80,4 +85,16 @@ describe('what saving would change', () => {
   it('is nothing while one side is not known', () => {
     expect(differenceOf(null, models('a'))).toEqual({ gained: new Set(), lost: [] });
   });
+});
+
+it('what the window takes for usual is what the configuration does', () => {
+  expect(policySchema.parse({})).toMatchObject(usualPolicy);
+  expect(strategyOrder.toSorted()).toEqual(policySchema.shape.strategy.unwrap().options.toSorted());
+  expect([...phases]).toEqual(Object.keys(timeoutsSchema.shape));
+});
+
+it('counts what differs from the usual policy, each timeout by itself', () => {
+  expect(changesOf(policySchema.parse({}))).toEqual({ total: 0, further: 0 });
+  const changed = { retries: 1, losses: 'refuse', timeouts: { idleMs: 1, totalMs: 2 } };
+  expect(changesOf(policySchema.parse(changed))).toEqual({ total: 4, further: 3 });
 });

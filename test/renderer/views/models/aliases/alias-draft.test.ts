@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { draftsOf, sharesRankWithOthers, targetsOf } from '../../../../../renderer/views/models/aliases/alias-draft.ts';
+import {
+  draftsOf,
+  ranksOf,
+  sharesRankWithOthers,
+  targetsOf,
+} from '../../../../../renderer/views/models/aliases/alias-draft.ts';
 
 const target = (provider: string, priority: number, weight = 1) => ({ provider, model: 'm', priority, weight });
 
@@ -29,4 +34,23 @@ describe('the targets of an alias as they are typed', () => {
     if (!first || !second) throw new Error('two targets make two drafts');
     expect(targetsOf([second, first])).toEqual([target('b', 0), target('a', 1)]);
   });
+});
+
+const targetOf = (model: string, priority: number, weight: number) => ({ provider: 'main', model, priority, weight });
+
+it('an alias leads to ranks in order, and to shares within a rank', () => {
+  const targets = [targetOf('c', 1, 5), targetOf('a', 0, 3), targetOf('b', 0, 1)];
+  expect(ranksOf({ targets }).map((rank) => rank.map(({ model, share }) => [model, share]))).toEqual([
+    [
+      ['a', 0.75],
+      ['b', 0.25],
+    ],
+    [['c', 1]],
+  ]);
+});
+
+it('targets without any weight share alike', () => {
+  expect(ranksOf({ targets: [targetOf('a', 0, 0), targetOf('b', 0, 0)] })[0]?.map(({ share }) => share)).toEqual([
+    0.5, 0.5,
+  ]);
 });

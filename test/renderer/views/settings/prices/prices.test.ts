@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../../../renderer/messages/en/en.ts';
 import { createFormats } from '../../../../../renderer/messages/formats.ts';
-import { describeAmounts } from '../../../../../renderer/views/settings/prices/describe-price.ts';
 import {
   amountsOf,
+  describeAmounts,
   draftOf,
   fieldGroups,
+  filterRows,
   hasPrice,
   isWrong,
-} from '../../../../../renderer/views/settings/prices/price-draft.ts';
-import { filterRows, rowsOf } from '../../../../../renderer/views/settings/prices/price-list.ts';
+  rowsOf,
+} from '../../../../../renderer/views/settings/prices/prices.ts';
 import { priceFields } from '../../../../../server/contract/price-views.ts';
 
 describe('a price that is entered', () => {

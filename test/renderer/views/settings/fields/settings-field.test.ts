@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import {
   fieldOf,
+  firstInvalidLine,
   type SettingsField,
   withField,
 } from '../../../../../renderer/views/settings/fields/settings-field.ts';
@@ -48,4 +49,51 @@ test('a line that is no webhook and one that is no header are refused by the eng
   ]);
   expect(write('webhooks', 'chat.example budget').error?.issues[0]?.path).toEqual(['webhooks', 0, 'url']);
   expect(write('telemetry.headers', 'authorization').success).toBe(false);
+});
+
+describe('a line of a setting', () => {
+  it.each([
+    ['allowedHosts', 'gateway.local\n  nas\n[fe80::1]\n*'],
+    ['allowedOrigins', 'https://app.example\nhttp://localhost:3000\nchrome-extension://abc\napp://obsidian.md\nnull'],
+    ['noProxy', 'localhost, .corp.example'.replace(' ', '')],
+    ['noProxy', '*.corp.example\n10.0.0.0/8\nhost:8080\n[::1]'],
+    ['extraCaFiles', 'anything at all'],
+  ])('of %s can be %j', (name, text) => {
+    expect(firstInvalidLine(name, text)).toBeNull();
+  });
+
+  it.each([
+    ['allowedHosts', 'nas\nhttp://nas', 'http://nas'],
+    ['allowedHosts', 'nas:4810', 'nas:4810'],
+    ['allowedOrigins', 'https://app.example/', 'https://app.example/'],
+    ['allowedOrigins', '*', '*'],
+    ['noProxy', 'http://corp.example', 'http://corp.example'],
+    ['noProxy', 'one two', 'one two'],
+  ])('of %s cannot be %j', (name, text, wrong) => {
+    expect(firstInvalidLine(name, text)).toBe(wrong);
+  });
+
+  it.each([
+    ['metricsToken', ['env:SCRAPE', 'file:/a path/token'], ['plain', 'env:']],
+    [
+      'telemetry.endpoint',
+      ['http://127.0.0.1:4318'],
+      ['nowhere', 'ftp://a', 'http://u:p@a', 'http://a?b', 'http://a#b'],
+    ],
+    [
+      'telemetry.headers',
+      ['x-version: 4', 'authorization: env:OTLP'],
+      ['broken line', 'authorization: Basic abc', 'x:'],
+    ],
+    [
+      'webhooks',
+      ['https://chat.example/hook', 'env:HOOK budget,provider-up file:/a path/secret', 'https://a env:KEY'],
+      ['nowhere', 'https://a everything', 'https://u:p@a'],
+    ],
+  ] as const)('of %s is judged as the engine does', (name, right, wrong) => {
+    const isTaken = (line: string) => settingsSchema.safeParse(withField({}, fieldOf(name), line)).success;
+    expect([...right, ...wrong].map(isTaken)).toEqual([...right.map(() => true), ...wrong.map(() => false)]);
+    expect(right.map((line) => firstInvalidLine(name, line))).toEqual(right.map(() => null));
+    expect(wrong.map((line) => firstInvalidLine(name, line))).toEqual(wrong);
+  });
 });

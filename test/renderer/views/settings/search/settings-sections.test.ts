@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../../../renderer/messages/en/en.ts';
 import { zh } from '../../../../../renderer/messages/zh/zh.ts';
-import { searchSettings } from '../../../../../renderer/views/settings/search/search-settings.ts';
-import { searchableSections } from '../../../../../renderer/views/settings/settings-sections.ts';
+import { searchableSections, searchSettings } from '../../../../../renderer/views/settings/search/settings-sections.ts';
 
 const alone = { sharedCounts: null };
 const english = searchableSections(en, alone);
