@@ -25,7 +25,7 @@ export default defineConfig({
     // What follows from an act in another process takes its time, on a busy machine the more.
     expect: { poll: { timeout: 30_000 } },
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/memory-folder.ts', 'test/support/browser-host.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['server/**/*.ts'], reporter: ['text-summary', 'json-summary'] },
   },

@@ -4,15 +4,115 @@
  * with the numbers of passed and failed tests.
  * `node test/run.ts SUITE …` runs these suites instead: gallery, replicas, long, sweeps, fuzz, soak, coverage.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { findChromium } from '../build/find-chromium.ts';
 import { outcomeVariable, type TestOutcome } from './outcome-reporter.ts';
-import { prepareMachine } from './prepare-machine.ts';
 import { apart, excluding, isSuite, measured, ownProcess, runOf, type Suite } from './suites.ts';
+import { findPostgres, findValkey } from './support/find-servers.ts';
+import { hasNginxProgram } from './support/nginx.ts';
+
+// Checks for software that some tests need and npm does not install: a browser, a keychain and the headers to build
+// keytar, and servers for the suites that need them. As root on Debian it installs what is missing; elsewhere it prints
+// what is missing and which tests are skipped.
+
+interface Need {
+  /** The Debian package. */
+  name: string;
+  isThere(): boolean;
+  /** The tests that are skipped without it. */
+  skips: string;
+}
+
+const keychainTests = 'the tests against a real keychain';
+
+const desktopNeeds: Need[] = [
+  {
+    name: 'chromium',
+    isThere: () => findChromium() !== null,
+    skips: 'the tests in a real browser',
+  },
+  { name: 'dbus', isThere: () => isOnPath('dbus-run-session'), skips: keychainTests },
+  { name: 'gnome-keyring', isThere: () => isOnPath('gnome-keyring-daemon'), skips: keychainTests },
+  {
+    name: 'libsecret-1-dev',
+    isThere: () => existsSync('/usr/include/libsecret-1/libsecret/secret.h'),
+    skips: keychainTests,
+  },
+];
+
+const serverNeeds: Need[] = [
+  {
+    name: 'postgresql',
+    isThere: () => findPostgres() !== null,
+    skips: 'the tests against a real PostgreSQL',
+  },
+  {
+    name: 'redis-server',
+    isThere: () => findValkey() !== null,
+    skips: 'the tests against a real Valkey (or Redis)',
+  },
+  {
+    name: 'nginx',
+    isThere: hasNginxProgram,
+    skips: 'the tests of replicas behind nginx',
+  },
+];
+
+/** Returns false if something is missing and CI=true. */
+export function prepareMachine(root: string, { needsServers = false } = {}): boolean {
+  if (process.platform !== 'linux') {
+    console.log('Not on Linux: the tests against gnome-keyring are skipped.');
+    return process.env.CI !== 'true';
+  }
+  const needs = needsServers ? [...desktopNeeds, ...serverNeeds] : desktopNeeds;
+  const missing = needs.filter((need) => !need.isThere());
+  if (missing.length > 0 && canInstall()) install(missing.map((need) => need.name));
+  const isKeytarThere = loadsKeytar(root) || buildKeytar(root);
+  const stillMissing = missing.filter((need) => !need.isThere());
+  for (const { name, skips } of stillMissing) console.log(`${name} is missing: ${skips} are skipped.`);
+  if (!isKeytarThere) console.log(`keytar could not be built: ${keychainTests} are skipped.`);
+  const isComplete = stillMissing.length === 0 && isKeytarThere;
+  if (isComplete) console.log('Everything that the tests need is there.');
+  return isComplete || process.env.CI !== 'true';
+}
+
+function canInstall(): boolean {
+  return process.getuid?.() === 0 && existsSync('/etc/debian_version') && isOnPath('apt-get');
+}
+
+function install(packages: string[]): void {
+  console.log(`Installing ${packages.join(', ')} by apt.`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...parameters: string[]) =>
+    spawnSync('apt-get', ['-qq', ...parameters], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  apt('update');
+  apt('install', '-y', '--no-install-recommends', ...packages);
+}
+
+/** Runs in its own process, because a module that failed to load once keeps failing in the same process. */
+function loadsKeytar(root: string): boolean {
+  return spawnSync(process.execPath, ['-e', 'require("keytar")'], { cwd: root, stdio: 'ignore' }).status === 0;
+}
+
+/**
+ * keytar's build may have failed in `npm ci`, before its headers were installed. npm then removes the optional package.
+ */
+function buildKeytar(root: string): boolean {
+  const isThere = existsSync(join(root, 'node_modules/keytar'));
+  const parameters = isThere ? ['rebuild', 'keytar'] : ['install', '--no-save', '--no-audit', '--no-fund'];
+  console.log(`Building keytar: npm ${parameters.join(' ')}`);
+  spawnSync('npm', parameters, { cwd: root, stdio: 'inherit' });
+  return loadsKeytar(root);
+}
+
+function isOnPath(program: string): boolean {
+  return spawnSync('which', [program], { stdio: 'ignore' }).status === 0;
+}
 
 interface Outcome extends TestOutcome {
   name: string;
@@ -27,6 +127,8 @@ const isWindows = process.platform === 'win32';
  * tests spend half of their time waiting for sockets, timers and pages.
  */
 const sharedWorkers = availableParallelism() + 3;
+/** The suites' files wait for programs, servers and pages, though not as much: with one worker per processor, one idles. */
+const suiteWorkers = availableParallelism() + 1;
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const unknown = positionals.filter((name) => !isSuite(name));
@@ -61,7 +163,7 @@ async function runSuites(names: readonly Suite[]): Promise<Outcome[]> {
   return [
     await runStep('machine', () => prepareMachine(root, { needsServers })),
     await build(),
-    await runTests(names.join(', '), parameters),
+    await runTests(names.join(', '), [`--maxWorkers=${suiteWorkers}`, ...parameters]),
   ];
 }
 

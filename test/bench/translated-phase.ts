@@ -5,8 +5,7 @@
 import { type Conversation, clientWires, saidKinds, upstreamWires } from './conversations.ts';
 import type { RunningGateway } from './gateways.ts';
 import type { Job } from './load.ts';
-import type { Bench } from './measuring.ts';
-import { exactCpuUs } from './proc.ts';
+import { type Bench, exactCpuUs } from './measuring.ts';
 import { median } from './samples.ts';
 
 const turns = 5;

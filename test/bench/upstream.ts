@@ -4,8 +4,15 @@
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { answerOf, type UpstreamStream } from './conversations.ts';
-import { MessageReader } from './message-reader.ts';
-import { eventGapMs, plainAnswers, streamShape, uploadAnswer, uploadBytes, uploadFramingBytes } from './payloads.ts';
+import {
+  eventGapMs,
+  MessageReader,
+  plainAnswers,
+  streamShape,
+  uploadAnswer,
+  uploadBytes,
+  uploadFramingBytes,
+} from './payloads.ts';
 
 /**
  * How much of a body's beginning and end is kept for inspection. Both are needed because a gateway may have reordered

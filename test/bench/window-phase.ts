@@ -1,5 +1,4 @@
 /** The cost of the window and the desktop: the budgets of both, with a real Chromium and the double of Electron. */
-
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
@@ -9,11 +8,101 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../build/find-chromium.ts';
 import { dayMs } from '../../server/contract/units.ts';
 import type { RunningGateway } from './gateways.ts';
-import { measureLongBody } from './long-body.ts';
 import type { Bench } from './measuring.ts';
-import { control, openWindow } from './opened-window.ts';
-import { buildRequest, clientKey } from './payloads.ts';
+import { buildRequest, clientKey, model } from './payloads.ts';
 import { quantile } from './samples.ts';
+
+// The window of a measured gateway.
+
+/**
+ * Opens the window on a screen, in a browser without stored data. The page records when it became interactive, and its
+ * longest task.
+ */
+export async function openWindow(browser: Browser, gateway: RunningGateway, screen: string): Promise<Page> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.addInitScript(noteWhenInteractive);
+  const { url } = await control(gateway, 'execute', { type: 'window.create-address' });
+  await page.goto(String(url));
+  await page.waitForFunction(() => document.documentElement.dataset.interactiveMs);
+  await page.evaluate((path) => location.assign(`#${path}`), screen);
+  return page;
+}
+
+/** Runs in the page: records when the first screen shows the engine's status and can be used. */
+function noteWhenInteractive(): void {
+  const look = () => {
+    const root = document.documentElement;
+    const isThere = document.querySelector('[role="status"]')?.textContent?.includes('Serving');
+    if (!isThere || !document.querySelector('main a, main button') || root.dataset.interactiveMs) return;
+    requestAnimationFrame(() => {
+      root.dataset.interactiveMs ??= String(performance.now());
+    });
+  };
+  new PerformanceObserver((list) => {
+    const { dataset } = document.documentElement;
+    const longestMs = Math.max(
+      Number(dataset.longestTaskMs ?? 0),
+      ...list.getEntries().map(({ duration }) => duration),
+    );
+    dataset.longestTaskMs = String(longestMs);
+  }).observe({ type: 'longtask', buffered: true });
+  new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
+}
+
+/** @throws if the engine refuses the command or query */
+export async function control({ address, dataDir }: RunningGateway, path: 'execute' | 'query', body: object) {
+  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
+  const response = await fetch(`http://127.0.0.1:${address.port}/control/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const reply = await response.json();
+  if (!response.ok) throw new Error(`the control plane refuses "${JSON.stringify(body)}": ${JSON.stringify(reply)}`);
+  return reply.result;
+}
+
+// The time until a captured body of 5 MB is shown, in each view of the window.
+
+const messages = Array.from({ length: 2_500 }, (_, at) => ({
+  role: 'user',
+  content: `${at} ${'word "quoted" '.repeat(140)}`,
+}));
+
+export async function measureLongBody(bench: Bench, browser: Browser, gateway: RunningGateway): Promise<void> {
+  await control(gateway, 'execute', { type: 'capture.start', requests: 1 });
+  const response = await fetch(`http://127.0.0.1:${gateway.address.port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${clientKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages }),
+  });
+  await response.arrayBuffer();
+  const page = await openWindow(browser, gateway, '/requests');
+  await page.locator('a[data-request]').first().click();
+  await page.getByRole('tab').first().waitFor();
+  // By the time a person has read the summary, the window has loaded the files that it requests when a request is
+  // opened.
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => /CodeView.*\.js/.test(name)),
+  );
+  for (const [tab, shown] of [
+    ['Request', '[role=tabpanel] .cm-line'],
+    ['Conversation', '[role=tabpanel] ol > li'],
+  ] as const)
+    bench.samples.add('window.longBodyMs', 'sluice', await page.evaluate(openTab, { tab, shown }));
+  await page.context().close();
+}
+
+/** Runs in the page: the time from the click until the tab's content is rendered. */
+async function openTab({ tab, shown }: { tab: string; shown: string }): Promise<number> {
+  const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const beganMs = performance.now();
+  [...document.querySelectorAll<HTMLElement>('[role=tab]')].find(({ textContent }) => textContent === tab)?.click();
+  while (!document.querySelector(shown)) await nextFrame();
+  await nextFrame();
+  return performance.now() - beganMs;
+}
 
 const windowFolder = join(import.meta.dirname, '../../dist/window');
 const requestsPerSecond = 200;

@@ -1,7 +1,7 @@
 /** The thirteen routes that the built-in demo answers, with the official client and without any other provider. */
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectPng } from './expect-png.ts';
+import { expectPng } from './open-window.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
 let sluice: Sluice;

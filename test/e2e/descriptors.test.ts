@@ -12,11 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { begun } from '../support/begun.ts';
+import { begun } from '../support/eventually.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
 import { onlyIf } from '../support/only-if.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
-import { builtProgram, ensureBuilt, readyOf, startProgram } from '../support/program.ts';
+import { builtProgram, ensureBuilt, plainEnvironment, readyOf, startProgram } from '../support/program.ts';
 import { eventStream, startUpstream } from '../support/upstream.ts';
 
 let dataDir: string;

@@ -12,7 +12,7 @@ import { slownessOfMachine } from '../support/cpu-work.ts';
 import { findProgram, programTimeoutMs, runProgram } from '../support/installed-programs.ts';
 import { onlyIf } from '../support/only-if.ts';
 import { checkout, type RunningProgram } from '../support/program.ts';
-import { interrupt, newcomerEnv, startByNpm, whatIsShown } from './npm-start.ts';
+import { interrupt, newcomerEnv, startByNpm, whatIsShown } from './sluice.ts';
 
 const firstAnswerMs = 60_000;
 const codexConnectedMs = 90_000;

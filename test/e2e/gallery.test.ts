@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { checkout } from '../support/program.ts';
-import { furnish, furnishedConfig, furnishedEnv } from './furnished.ts';
+import { furnish, furnishedConfig, furnishedEnv } from './filled-ledger.ts';
 import { appearances, createKeptKey, openInSuite, overflowOf } from './window-suite.ts';
 
 const open = openInSuite();

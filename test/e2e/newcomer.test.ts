@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkout, ensureBuilt, type RunningProgram } from '../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
-import { interrupt, newcomerEnv, type Shown, startByNpm, whatIsShown } from './npm-start.ts';
+import { interrupt, newcomerEnv, type Shown, startByNpm, whatIsShown } from './sluice.ts';
 
 const read = (path: string) => readFileSync(join(checkout, path), 'utf8');
 const readme = read('README.md');

@@ -3,12 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { createConfPersistence } from '../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../server/config/config-store.ts';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import { hashOf, startGateway, type TestGateway, type TestPorts, testKey } from '../support/gateway.ts';
-import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
+import { loadsNothingAhead } from '../support/launch-browser.ts';
 import { builtWindow } from '../support/program.ts';
+
+/** Checks the PNG signature, and the width and height in its header. */
+export function expectPng(bytes: Buffer, side: number): void {
+  expect(bytes.toString('latin1', 0, 8)).toBe('\x89PNG\r\n\x1a\n');
+  expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([side, side]);
+}
 
 /**
  * Pages for the tests of the window. A reused page shows the next test's window in the same browser process, where the

@@ -8,7 +8,7 @@ import { en } from '../../renderer/messages/en/en.ts';
 import { zh } from '../../renderer/messages/zh/zh.ts';
 import { builtWindow } from '../support/program.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { furnish, furnishedConfig, furnishedEnv } from './furnished.ts';
+import { furnish, furnishedConfig, furnishedEnv } from './filled-ledger.ts';
 import type { OpenedWindow } from './open-window.ts';
 import { openInSuite, overflowOf, takePicture } from './window-suite.ts';
 

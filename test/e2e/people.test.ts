@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type SignInGateway, startSignInGateway } from '../server/team/people/signed-in.ts';
 import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chromium.ts';
-import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
+import { loadsNothingAhead } from '../support/launch-browser.ts';
 import { builtWindow, ensureBuilt } from '../support/program.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { appearances, overflowOf, takePicture } from './window-suite.ts';

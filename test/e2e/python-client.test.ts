@@ -4,7 +4,7 @@
  */
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectPng } from './expect-png.ts';
+import { expectPng } from './open-window.ts';
 import { type Sluice, startSluice } from './sluice.ts';
 
 let sluice: Sluice;

@@ -1,8 +1,8 @@
 /** The Sessions screen: what an agent did turn by turn, while it is running, and how it is stopped. */
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { claudeCode } from '../support/agent-requests.ts';
 import { testKey } from '../support/gateway.ts';
+import { claudeCode } from '../support/installed-programs.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { oneOrAllAppearances, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 

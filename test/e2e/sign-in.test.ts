@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SignInGateway, startSignInGateway } from '../server/team/people/signed-in.ts';
 import { connectBrowser, hasChromium, skipWithoutChromium } from '../support/chromium.ts';
-import { loadsNothingAhead } from '../support/loads-nothing-ahead.ts';
+import { loadsNothingAhead } from '../support/launch-browser.ts';
 import { builtWindow, ensureBuilt } from '../support/program.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { overflowOf } from './window-suite.ts';

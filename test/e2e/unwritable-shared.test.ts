@@ -12,9 +12,8 @@ import {
   serve,
   temporaryFolder,
 } from '../server/cli/run-cli.ts';
-import { begun } from '../support/begun.ts';
 import { stretched } from '../support/cpu-work.ts';
-import { eventually } from '../support/eventually.ts';
+import { begun, eventually } from '../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../support/postgres.ts';
 import { fillDisk, holdSmallDisks, mayHoldSmallDisks, type SmallDisks } from '../support/small-disk.ts';
 import { chunk, completion } from '../support/strict-chat.ts';

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { startHeldStream } from './held-stream.ts';
-import { labelOf, logOf, messages } from './look-at-desktop.ts';
+import { labelOf, logOf, messages, openDesktopsInSuite, startHeldStream } from './desktop-suite.ts';
 import { type DesktopOptions, startMain } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();

@@ -1,8 +1,7 @@
 /** @suite long */
 import { describe, expect, it } from 'vitest';
 import { trackOf } from '../e2e/person.ts';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { chat, labelOf } from './look-at-desktop.ts';
+import { chat, labelOf, openDesktopsInSuite } from './desktop-suite.ts';
 import type { OpenedDesktop } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();

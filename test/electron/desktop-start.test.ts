@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkout } from '../support/program.ts';
 import { json, startUpstream } from '../support/upstream.ts';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { chat, chatReply, itemOf, labelOf } from './look-at-desktop.ts';
+import { chat, chatReply, itemOf, labelOf, openDesktopsInSuite } from './desktop-suite.ts';
 import { startMain } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();

@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { onlyIf } from '../support/only-if.ts';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { chat, labelOf, logOf } from './look-at-desktop.ts';
+import { chat, labelOf, logOf, openDesktopsInSuite } from './desktop-suite.ts';
 import { startMain } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();

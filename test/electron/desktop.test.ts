@@ -4,12 +4,10 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type {} from '../../renderer/state/api/create-api.ts';
-import { begun } from '../support/begun.ts';
-import { eventually } from '../support/eventually.ts';
+import { begun, eventually } from '../support/eventually.ts';
 import { testKey } from '../support/gateway.ts';
 import { eventStream, json, startUpstream } from '../support/upstream.ts';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { chat, chatReply, isChecked, labelOf } from './look-at-desktop.ts';
+import { chat, chatReply, isChecked, labelOf, openDesktopsInSuite } from './desktop-suite.ts';
 
 const open = openDesktopsInSuite();
 

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { forwardToEngine } from '../../electron/forward-to-engine.ts';
-import { begun } from '../support/begun.ts';
+import { begun } from '../support/eventually.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 
 /** Replaces the engine's own server. */

@@ -3,7 +3,7 @@ import { messagesFor } from '../../electron/messages.ts';
 import { createNotifications } from '../../electron/notifications.ts';
 import type { DesktopSettings } from '../../electron/settings-store.ts';
 import type { CooldownView, ProviderView } from '../../server/contract/provider-views.ts';
-import { well, wellProvider } from '../support/health.ts';
+import { well, wellProvider } from '../support/stand-ins.ts';
 import { NotificationDouble, shown } from './double/system.ts';
 
 let current: DesktopSettings;

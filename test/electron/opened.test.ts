@@ -7,8 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acmePreset } from '../server/control/team-preset-file.ts';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { chat } from './look-at-desktop.ts';
+import { chat, openDesktopsInSuite } from './desktop-suite.ts';
 import { type OpenedDesktop, startMain } from './open-desktop.ts';
 
 const open = openDesktopsInSuite();

@@ -4,8 +4,7 @@ import type { Locator } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { accessibilityFaults } from '../e2e/accessibility.ts';
 import { trackOf } from '../e2e/person.ts';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { isChecked, labelOf } from './look-at-desktop.ts';
+import { isChecked, labelOf, openDesktopsInSuite } from './desktop-suite.ts';
 
 const open = openDesktopsInSuite();
 

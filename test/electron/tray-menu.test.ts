@@ -13,7 +13,7 @@ import {
 import type { UpdateView } from '../../server/contract/ipc.ts';
 import { limitsSchema } from '../../server/contract/limit-settings.ts';
 import { policySchema } from '../../server/contract/policy.ts';
-import { wellProvider } from '../support/health.ts';
+import { wellProvider } from '../support/stand-ins.ts';
 
 const main: TrayProvider = {
   id: 'main',

@@ -14,8 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accessibilityFaults } from '../e2e/accessibility.ts';
 import { onlyIf } from '../support/only-if.ts';
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
-import { openDesktopsInSuite } from './desktop-suite.ts';
-import { startHeldStream } from './held-stream.ts';
+import { openDesktopsInSuite, startHeldStream } from './desktop-suite.ts';
 import type { DesktopOptions, OpenedDesktop } from './open-desktop.ts';
 
 let folder: string;

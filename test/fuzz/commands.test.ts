@@ -8,8 +8,7 @@ import type { CommandInputMap } from '../../server/contract/commands.ts';
 import { configSchema } from '../../server/contract/config.ts';
 import type { QueryInputMap } from '../../server/contract/queries.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
-import { fuzz, timeoutMs } from './fuzz.ts';
-import { startWatched, type WatchedGateway } from './watched-gateway.ts';
+import { fuzz, startWatched, timeoutMs, type WatchedGateway } from './fuzz.ts';
 
 const limitMs = 20_000;
 

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type FaultUpstream, startFaultUpstream } from '../support/fault-upstream.ts';
+import { type FaultUpstream, receive, startFaultUpstream } from '../support/fault-upstream.ts';
 import { mainProvider } from '../support/gateway.ts';
-import { receive } from '../support/judge-answer.ts';
 import { calls, type OpenAiCall, requestFor, type WholeAnswer } from '../support/openai-calls.ts';
-import { fuzz, timeoutMs } from './fuzz.ts';
-import { startWatched, type WatchedGateway } from './watched-gateway.ts';
+import { fuzz, startWatched, timeoutMs, type WatchedGateway } from './fuzz.ts';
 
 const limitMs = 20_000;
 const timeouts = { connectMs: 1_000, firstByteMs: 500, firstContentMs: 500, idleMs: 500, totalMs: 2_000 };

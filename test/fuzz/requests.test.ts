@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FaultUpstream, startFaultUpstream } from '../support/fault-upstream.ts';
 import { mainProvider, testKey } from '../support/gateway.ts';
 import { calls, requestFor } from '../support/openai-calls.ts';
-import { fuzz, timeoutMs } from './fuzz.ts';
-import { startWatched, type WatchedGateway } from './watched-gateway.ts';
+import { fuzz, startWatched, timeoutMs, type WatchedGateway } from './fuzz.ts';
 
 /**
  * Writes the bytes to a port, closes its own side, and reads until the other side closes. Rejects if that takes longer

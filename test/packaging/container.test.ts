@@ -14,8 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { eventually } from '../support/eventually.ts';
 import { onlyIf } from '../support/only-if.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
-import { checkout, collectOutput, type Ready, readyOf } from '../support/program.ts';
+import { checkout, collectOutput, plainEnvironment, type Ready, readyOf } from '../support/program.ts';
 
 const canMount = spawnSync('unshare', ['--mount', 'mount', '--make-rprivate', '/'], { stdio: 'ignore' }).status === 0;
 

@@ -13,17 +13,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   bareEnvironment,
+  findNode,
   firstAnswer,
+  makeEmptyRoot,
+  newestNode,
   npmProgram,
   offlineInstall,
+  oldestNode,
   type Packed,
   packPackage,
+  rootChanger,
   runNpm,
+  whyNoRegistry,
 } from '../support/npm-package.ts';
 import { onlyIf } from '../support/only-if.ts';
-import { findNode, newestNode, oldestNode, whyNoRegistry } from '../support/other-nodes.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
-import { makeEmptyRoot, rootChanger } from './empty-root.ts';
+import { plainEnvironment } from '../support/program.ts';
 
 const noRegistry = await whyNoRegistry();
 const withRegistry = test.runIf(onlyIf(noRegistry === undefined, noRegistry ?? ''));

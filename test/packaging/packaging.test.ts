@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageApp } from '../../build/package-app.ts';
-import { expectPng } from '../e2e/expect-png.ts';
+import { expectPng } from '../e2e/open-window.ts';
 import { openDesktop } from '../electron/open-desktop.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { checkout, ensureBuilt, readyOf, startProgram } from '../support/program.ts';

@@ -8,8 +8,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { plainEnvironment } from '../support/plain-environment.ts';
-import { builtProgram, checkout, collectOutput, ensureBuilt } from '../support/program.ts';
+import { builtProgram, checkout, collectOutput, ensureBuilt, plainEnvironment } from '../support/program.ts';
 
 const homepage = 'https://github.com/Example/Sluice';
 

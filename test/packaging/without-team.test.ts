@@ -19,8 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { plainEnvironment } from '../support/plain-environment.ts';
-import { checkout, startProgram } from '../support/program.ts';
+import { checkout, plainEnvironment, startProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-without-team-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

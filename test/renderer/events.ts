@@ -4,7 +4,7 @@ import type { RequestRecord, RequestStarted } from '../../server/contract/ledger
 import type { ProviderView } from '../../server/contract/provider-views.ts';
 import { settingsSchema } from '../../server/contract/settings.ts';
 import type { StatusView } from '../../server/contract/status-views.ts';
-import { wellProvider } from '../support/health.ts';
+import { wellProvider } from '../support/stand-ins.ts';
 
 /** The snapshot of an engine that contains only the given views. */
 export function snapshot(views: Partial<ConfigViews> = {}): Extract<ControlEvent, { type: 'snapshot' }> {

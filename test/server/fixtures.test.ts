@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fixtureNames } from '../support/fixtures.ts';
+import { fixtureNames } from '../support/openai-calls.ts';
 
 test('each body in test/fixtures stands in its table, with the source of its shape', () => {
   const table = readFileSync(join(import.meta.dirname, '../fixtures/README.md'), 'utf8');

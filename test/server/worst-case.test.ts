@@ -1,30 +1,11 @@
 /**
- * The time of every parser grows linearly with its input, whatever clients and upstreams send. Blocking of the event
- * loop is tested in `held-loop.test.ts`.
+ * The time of every parser grows linearly with its input, and none blocks the event loop for long, whatever clients and
+ * upstreams send. What translates is tested in `apis/translation/worst-translations.test.ts`, at the same time.
  *
  * @suite measured
  */
-import { describe, expect, test } from 'vitest';
-import { leastWorkOf } from '../support/cpu-work.ts';
-import { inputOf, worstCases } from './worst-cases.ts';
-
-const smallestBytes = 64 * 1024;
-/** Quadratic work takes 64 times as long. */
-const factor = 8;
-const mostGrowth = 3;
-/** Shorter durations cannot be distinguished from noise. */
-const noiseWork = 3;
-/** No acceptable parser takes this long for the smallest input. One that does would take minutes for the largest. */
-const hopelessWork = 300;
-
-/** Describes disproportionate growth of the work; null if there is none. */
-async function overgrown(work: (bytes: number) => () => unknown): Promise<string | null> {
-  const once = Math.max(noiseWork, await leastWorkOf(work(smallestBytes), hopelessWork));
-  if (once >= hopelessWork) return `${smallestBytes} bytes take ${once} times the reference work`;
-  const most = once * factor * mostGrowth;
-  const least = await leastWorkOf(work(factor * smallestBytes), most);
-  return least >= most ? `${factor} times as much takes ${least / once} times as long` : null;
-}
+import { expect, test } from 'vitest';
+import { overdone, testWorstCases, worstReading } from './worst-cases.ts';
 
 test('a quadratic scan is detected', async () => {
   const growing = (bytes: number) => () => {
@@ -33,16 +14,19 @@ test('a quadratic scan is detected', async () => {
     return sum;
   };
   // Before it is compiled, the short one takes so long that the growth could not be seen.
-  for (let round = 0; round < 20; round++) growing(smallestBytes / 4)();
-  expect(await overgrown(growing)).toMatch(/times as long$/);
+  for (let round = 0; round < 20; round++) growing(16 * 1024)();
+  expect(await overdone(growing)).toMatch(/times as long$/);
 });
 
-describe.each(Object.entries(worstCases))('%s', (_name, { inputs, run }) => {
-  test.each(Object.entries(inputs))('takes no longer than its length explains: %s', async (_input, repeated) => {
-    const work = (bytes: number) => {
-      const input = inputOf(repeated, bytes);
-      return () => run(input);
-    };
-    expect(await overgrown(work)).toBeNull();
-  });
+test('a long block of the event loop is detected', async () => {
+  const megabyte = 1024 * 1024;
+  const blocking = (bytes: number) => () => {
+    let sum = 0;
+    for (let round = 0; round < (bytes > megabyte ? 600 : 1); round++)
+      for (let at = 0; at < megabyte; at++) sum += at & round;
+    return sum;
+  };
+  expect(await overdone(blocking, 2 * megabyte)).toMatch(/bytes at once/);
 });
+
+testWorstCases(worstReading);

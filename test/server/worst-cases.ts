@@ -5,6 +5,7 @@
  */
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'vitest';
 import { plainFlavour } from '../../server/apis/core/chat-flavour.ts';
 import { readError } from '../../server/apis/core/errors/error-body.ts';
 import { errorNameIn, statusOfError } from '../../server/apis/core/errors/error-names.ts';
@@ -58,17 +59,13 @@ import { isPathSegment } from '../../server/providers/path-segment.ts';
 import { nearestName } from '../../server/routing/resolve.ts';
 import { createLogoutCheck } from '../../server/team/people/logout-token.ts';
 import { Connection, problemOfHead } from '../../server/transport/connection.ts';
+import { leastWorkOf } from '../support/cpu-work.ts';
 import { findRoute } from '../support/routes.ts';
-import { worstMessages } from './apis/anthropic/worst-messages.ts';
-import { worstConverse } from './apis/bedrock/worst-converse.ts';
-import { worstGemini } from './apis/gemini/worst-gemini.ts';
 import { type StreamName, streams } from './apis/openai/streams.ts';
-import { worstCitations } from './apis/translation/worst-citations.ts';
-import { worstPairs } from './apis/translation/worst-pairs.ts';
+import { worstCitations, worstPairs } from './apis/translation/worst-pairs.ts';
 import { worstTranslations } from './apis/translation/worst-translations.ts';
-import { worstHistories } from './exchange/worst-histories.ts';
-import { worstFaults } from './faults/worst-faults.ts';
-import { worstClouds } from './providers/worst-clouds.ts';
+import { worstClouds, worstConverse, worstGemini, worstMessages } from './apis/worst-apis.ts';
+import { worstFaults, worstHistories } from './exchange/worst-exchanges.ts';
 
 export interface WorstCase {
   /** An exported name of each file that the case covers. */
@@ -245,11 +242,16 @@ const refusesMuch = {
   signsCalls: 'reasoning_details' as const,
 };
 
-export const worstCases: Record<string, WorstCase> = {
+/** What translates: the longer half of all. */
+export const worstTranslating: Record<string, WorstCase> = {
   ...worstHistories,
   ...worstCitations,
   ...worstTranslations,
   ...worstPairs,
+};
+
+/** What reads. */
+export const worstReading: Record<string, WorstCase> = {
   ...worstMessages,
   ...worstGemini,
   ...worstConverse,
@@ -764,6 +766,51 @@ export const worstCases: Record<string, WorstCase> = {
     run: (bytes) => nearestName('b'.repeat(250), bytes.toString().split('\n')),
   },
 };
+
+export const worstCases: Record<string, WorstCase> = { ...worstTranslating, ...worstReading };
+
+const smallestBytes = 64 * kilobyte;
+const largestBytes = 512 * kilobyte;
+/** Quadratic work grows 64-fold where linear work grows eightfold. */
+const mostGrowth = 3 * (largestBytes / smallestBytes);
+/** Shorter durations cannot be distinguished from noise. */
+const noiseWork = 3;
+/** No acceptable parser takes this long for the smallest input. One that does would take minutes for the largest. */
+const hopelessWork = 300;
+/**
+ * The limit is meant to be 25 ms at a time, about 20 times the reference. Several runs of a case correspond to one of a
+ * request.
+ */
+const mostWorkAtOnce = 150;
+
+/** Describes disproportionate growth of the work, or work that blocks the event loop for long; null if there is neither. */
+export async function overdone(
+  work: (bytes: number) => () => unknown,
+  atOnceBytes = smallestBytes,
+): Promise<string | null> {
+  const small = await leastWorkOf(work(smallestBytes), Math.min(hopelessWork, mostWorkAtOnce));
+  if (small >= hopelessWork) return `${smallestBytes} bytes take ${small} times the reference work`;
+  const most = Math.max(noiseWork, small) * mostGrowth;
+  const large = await leastWorkOf(work(largestBytes), most);
+  if (large >= most) return `eight times as much takes ${large / small} times as long`;
+  // What is between two inputs that are quick enough is so as well.
+  const isQuick = Math.max(small, large) < mostWorkAtOnce && atOnceBytes <= largestBytes;
+  const atOnce = isQuick ? 0 : await leastWorkOf(work(atOnceBytes), mostWorkAtOnce);
+  return atOnce < mostWorkAtOnce ? null : `${atOnceBytes} bytes at once take ${atOnce} times the reference work`;
+}
+
+/** Tests that the time of each grows linearly with its input, and that none blocks the event loop for long. */
+export function testWorstCases(cases: Record<string, WorstCase>): void {
+  describe.each(Object.entries(cases))('%s', (_name, { atOnceBytes, inputs, run }) => {
+    test.each(Object.entries(inputs))('takes no longer than its length explains: %s', async (_input, repeated) => {
+      const work = (bytes: number) => {
+        const input = inputOf(repeated, bytes);
+        return () => run(input);
+      };
+      expect(await overdone(work, atOnceBytes)).toBeNull();
+    });
+  });
+}
 
 /**
  * The files that export these store, copy or pass on bytes without inspecting them, or use a library that inspects them natively or in

@@ -3,21 +3,197 @@
  * replica are followed by the others, and the ledger agrees with the upstream's records. The previous build is the
  * folder in SLUICE_TEST_PREVIOUS, a checkout in which `npm run build` has run. Without it, this build replaces itself.
  */
+
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI from 'openai';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { KeyView } from '../../server/contract/access-views.ts';
-import { get } from '../server/cli/ask-served.ts';
 import { eventually } from '../support/eventually.ts';
 import { hasNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { freePort } from '../support/ports.ts';
 import { hasPostgres, startPostgresInSuite } from '../support/postgres.ts';
-import { builtProgram, ensureBuilt, type RunningProgram, readyOf, startProgram } from '../support/program.ts';
+import { builtProgram, ensureBuilt, get, type RunningProgram, readyOf, startProgram } from '../support/program.ts';
+import { eventStream, json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../support/valkey.ts';
-import { startTeamLoad } from './team-load.ts';
-import { startTeamUpstream, type TeamUpstream } from './team-upstream.ts';
+
+// The constant load of a team: answers, streams, responses, background jobs, uploads. Calls are not retried.
+
+// A provider of a team under load, with a record of its answers and their usage.
+
+interface Book {
+  /** Requests that generate something. Polling a result is free. */
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+interface TeamUpstream {
+  readonly book: Readonly<Book>;
+  readonly baseUrl: string;
+  stop: ScriptedUpstream['stop'];
+}
+
+/** Long enough for a replica to be stopped in the middle. */
+const pieces = 20;
+const pieceMs = 50;
+const jobMs = 300;
+
+/** The text of each stream. */
+const streamedText = Array.from({ length: pieces }, (_, index) => `${index} `).join('');
+
+async function startTeamUpstream(): Promise<TeamUpstream> {
+  const book: Book = { requests: 0, inputTokens: 0, outputTokens: 0 };
+  const jobs = new Map<string, { endsAt: number; usage: object }>();
+  const upstream = await startUpstream(async (request, response) => {
+    if (request.method === 'GET') return json(response, look(request.url));
+    const number = ++book.requests;
+    const [input, output] = [1 + (number % 7), 1 + (number % 5)];
+    book.inputTokens += input;
+    book.outputTokens += output;
+    await sleep(20);
+    await answer({ request, number, input, output }, response);
+  });
+  const look = (url: string) => {
+    const id = url.slice(url.lastIndexOf('/') + 1);
+    const job = jobs.get(id);
+    if (!job || performance.now() < job.endsAt) return responseObject(id, 'in_progress', null);
+    return responseObject(id, 'completed', job.usage);
+  };
+  async function answer({ request: { url, body }, number, input, output }: Asked, response: ServerResponse) {
+    const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+    const chatUsage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    if (url.includes('/audio/')) {
+      return json(response, { text: `${body.length} bytes`, usage: { type: 'tokens', ...usage } });
+    }
+    if (url.endsWith('/responses')) {
+      const id = `resp_${number}`;
+      if (!body.includes('"background":true')) return json(response, responseObject(id, 'completed', usage));
+      jobs.set(id, { endsAt: performance.now() + jobMs, usage });
+      return json(response, responseObject(id, 'queued', null));
+    }
+    if (body.includes('"stream":true')) return stream(response, chatUsage);
+    const message = { role: 'assistant', content: 'Hi' };
+    json(response, { ...chat, choices: [{ index: 0, finish_reason: 'stop', message }], usage: chatUsage });
+  }
+  return { book, baseUrl: upstream.baseUrl, stop: () => upstream.stop() };
+}
+
+interface Asked {
+  request: SeenRequest;
+  number: number;
+  input: number;
+  output: number;
+}
+
+const chat = { id: 'chatcmpl-1', object: 'chat.completion', model: 'any' };
+
+function responseObject(id: string, status: string, usage: object | null): object {
+  return { id, object: 'response', status, model: 'any', output: [], usage };
+}
+
+async function stream(response: ServerResponse, usage: object): Promise<void> {
+  const event = (more: object) => `data: ${JSON.stringify({ ...chat, object: 'chat.completion.chunk', ...more })}\n\n`;
+  eventStream(response);
+  for (let piece = 0; piece < pieces; piece++) {
+    response.write(event({ choices: [{ index: 0, delta: { content: `${piece} ` }, finish_reason: null }] }));
+    await sleep(pieceMs);
+  }
+  response.write(event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+  response.end(`${event({ choices: [], usage })}data: [DONE]\n\n`);
+}
+
+interface TeamLoad {
+  /** Waits until each kind of call has been answered this many more times, or one has failed. */
+  answered(times: number): Promise<void>;
+  /** The number of answers of each kind. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly failures: readonly string[];
+  /** Resolves once all calls have ended. A failure also stops the load. */
+  stop(): Promise<void>;
+}
+
+const callersOfEachKind = 2;
+const uploadBytes = 2_000_000;
+const question = { model: 'any', messages: [{ role: 'user' as const, content: 'Hi' }], max_tokens: 5 };
+
+/** Each throws if the answer is not complete. */
+const kinds: Record<string, (client: OpenAI) => Promise<unknown>> = {
+  async answer(client) {
+    expectSame((await client.chat.completions.create(question)).choices[0]?.message.content, 'Hi');
+  },
+  async stream(client) {
+    const events = await client.chat.completions.create({
+      ...question,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let text = '';
+    for await (const { choices } of events) text += choices[0]?.delta.content ?? '';
+    expectSame(text, streamedText);
+  },
+  async response(client) {
+    expectSame(
+      (await client.responses.create({ model: 'any', input: 'Hi', max_output_tokens: 5 })).status,
+      'completed',
+    );
+  },
+  async job(client) {
+    const input = { model: 'any', input: 'Hi', max_output_tokens: 5, background: true };
+    let job = await client.responses.create(input);
+    while (job.status === 'queued' || job.status === 'in_progress') {
+      await sleep(50);
+      job = await client.responses.retrieve(job.id);
+    }
+    expectSame(job.status, 'completed');
+    // This may reach another replica, which must not bill the job again once it can know that it was billed.
+    await sleep(1_000);
+    expectSame((await client.responses.retrieve(job.id)).status, 'completed');
+  },
+  async upload(client) {
+    const file = new File([new Uint8Array(uploadBytes)], 'speech.wav');
+    const { text } = await client.audio.transcriptions.create({ model: 'any', file });
+    if (Number.parseInt(text, 10) < uploadBytes) throw new Error(`of the upload arrived: ${text}`);
+  },
+};
+
+function startTeamLoad(origin: string, apiKey: string): TeamLoad {
+  const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey, maxRetries: 0 });
+  const answers: Record<string, number> = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, 0]));
+  const failures: string[] = [];
+  let isOver = false;
+  const caller = async (kind: string, call: (client: OpenAI) => Promise<unknown>) => {
+    while (!isOver && failures.length === 0) {
+      await call(client).then(
+        () => (answers[kind] = (answers[kind] ?? 0) + 1),
+        (error: unknown) => failures.push(`${kind}: ${error}`),
+      );
+    }
+  };
+  const calls = Object.entries(kinds).flatMap(([kind, call]) =>
+    Array.from({ length: callersOfEachKind }, () => caller(kind, call)),
+  );
+  return {
+    answers,
+    failures,
+    async answered(times) {
+      const enough = Object.entries(answers).map(([kind, count]) => [kind, count + times] as const);
+      await eventually(() => failures.length > 0 || enough.every(([kind, count]) => (answers[kind] ?? 0) >= count));
+    },
+    async stop() {
+      isOver = true;
+      await Promise.all(calls);
+    },
+  };
+}
+
+function expectSame(seen: unknown, wanted: string): void {
+  if (seen !== wanted) throw new Error(`${JSON.stringify(seen)} in place of ${JSON.stringify(wanted)}`);
+}
 
 // Starting whole programs takes time on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });

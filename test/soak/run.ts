@@ -9,17 +9,248 @@
  *
  * Exits with 1 if an answer was wrong, a request hung, or memory, sockets or files grew.
  */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { on, once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { ConfigInput } from '../../server/contract/config.ts';
-import { startFaultUpstream } from '../support/fault-upstream.ts';
-import { checkout } from '../support/program.ts';
-import { randomNumbers } from '../support/random-numbers.ts';
-import { askOnce, byChance, type LoadCounts } from './load.ts';
-import { type Measure, type SoakedProgram, startSoaked } from './program.ts';
-import { growth, line } from './report.ts';
+import type { StatusView } from '../../server/contract/status-views.ts';
+import * as plays from '../support/fault-plays.ts';
+import {
+  healthy,
+  isHonestFailure,
+  isWhole,
+  type Play,
+  receive,
+  startFaultUpstream,
+} from '../support/fault-upstream.ts';
+import { calls, type OpenAiCall, requestFor } from '../support/openai-calls.ts';
+import { checkout, collectOutput, ensureBuilt, readyOf } from '../support/program.ts';
+import { pick, randomNumbers } from '../support/random-numbers.ts';
+import type { Held } from './heap-probe.ts';
+
+// The built Sluice as a child process that can report the resources it holds.
+
+/** The resources held at an idle moment. */
+export interface Measure extends Held {
+  descriptors: number;
+  /** Uploads in transit. */
+  spooledFiles: number;
+  /** Rows waiting to be written. */
+  ledgerPending: number;
+  /** Requests that the ledger considers running. */
+  ledgerRunning: number;
+}
+
+export interface SoakedProgram {
+  baseUrl: string;
+  measure(): Promise<Measure>;
+  /** Ends the program; resolves with its exit code. */
+  end(): Promise<number | null>;
+  remove(): void;
+}
+
+const answerLimitMs = 10_000;
+
+export async function startSoaked(config: ConfigInput, env: Record<string, string>): Promise<SoakedProgram> {
+  await ensureBuilt();
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-soak-'));
+  const [configFile, dataDir] = [join(folder, 'sluice.json'), join(folder, 'data')];
+  writeFileSync(configFile, JSON.stringify(config));
+  const program = join(checkout, 'dist/program/cli.js');
+  const flags = ['--expose-gc', '--import', join(import.meta.dirname, 'heap-probe.ts')];
+  const serve = ['serve', '--json', '--port', '0', '--data-dir', dataDir, '--config', configFile];
+  const child = spawn(process.execPath, [...flags, program, ...serve], {
+    env: { PATH: process.env.PATH, HOME: folder, SLUICE_SECRETS: 'file', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const output = collectOutput(child);
+  const ended = once(child, 'close').then(([code]): number | null => code);
+  const { baseUrl } = await readyOf({ child, output, ended });
+  const query = async (body: object) => {
+    const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim();
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const url = `${new URL(baseUrl).origin}/control/query`;
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await response.json()).result;
+  };
+  return {
+    baseUrl,
+    async measure() {
+      const status: StatusView = await query({ type: 'status' });
+      const running = await query({ type: 'requests', filter: { outcome: 'running' } });
+      return {
+        ...(await heldBy(child)),
+        descriptors: count(`/proc/${child.pid}/fd`),
+        spooledFiles: count(join(dataDir, 'tmp')) - 1,
+        ledgerPending: status.ledger.pending,
+        ledgerRunning: running.requests.length,
+      };
+    },
+    end() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function heldBy(child: ChildProcess): Promise<Held> {
+  const messages = on(child, 'message', { signal: AbortSignal.timeout(answerLimitMs) });
+  child.send('measure');
+  for await (const [message] of messages) {
+    // `serve` sends its parent a string when it is ready, which waits here for the first reader.
+    if (typeof message === 'object') return message;
+  }
+  throw new Error('The program told nothing of what it holds.');
+}
+
+/** The number of entries in a folder; NaN if there is no such folder. */
+function count(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+// Prints each measurement on one line, and detects growth.
+
+interface Figure {
+  label: string;
+  of(measure: Measure): number;
+  /**
+   * Growth counts if it exceeds this amount and a tenth of the earlier value, because caches and pools fill in the
+   * beginning.
+   */
+  mayGrow: number;
+}
+
+const figures: readonly Figure[] = [
+  { label: 'heap MB', of: ({ heapMb }) => heapMb, mayGrow: 6 },
+  { label: 'young MB', of: ({ youngMb }) => youngMb, mayGrow: Number.POSITIVE_INFINITY },
+  { label: 'other RSS MB', of: ({ rssMb, youngMb }) => rssMb - youngMb, mayGrow: 30 },
+  { label: 'sockets', of: ({ resources }) => resources.TCPSocketWrap ?? 0, mayGrow: 20 },
+  { label: 'timers', of: ({ resources }) => resources.Timeout ?? 0, mayGrow: 20 },
+  { label: 'descriptors', of: ({ descriptors }) => descriptors, mayGrow: 20 },
+  { label: 'spooled files', of: ({ spooledFiles }) => spooledFiles, mayGrow: 0 },
+  { label: 'ledger pending', of: ({ ledgerPending }) => ledgerPending, mayGrow: 0 },
+  { label: 'ledger running', of: ({ ledgerRunning }) => ledgerRunning, mayGrow: 0 },
+];
+
+export function line(minutes: number, requests: number, measure: Measure): string {
+  const cells = figures.map(({ label, of }) => `${label} ${of(measure).toFixed(label.endsWith('MB') ? 1 : 0)}`);
+  return [`${minutes.toFixed(1)} min`, `${requests} requests`, ...cells].join(' | ');
+}
+
+/** Describes the figures that grew from the second quarter to the last. */
+export function growth(measures: readonly Measure[]): string[] {
+  const quarter = Math.max(1, Math.floor(measures.length / 4));
+  const early = measures.slice(quarter, 2 * quarter);
+  const late = measures.slice(-quarter);
+  return figures.flatMap(({ label, of, mayGrow }) => {
+    const [before, after] = [median(early.map(of)), median(late.map(of))];
+    const grew = after - before;
+    return grew > mayGrow && grew > before * 0.1 ? [`${label} from ${before.toFixed(1)} to ${after.toFixed(1)}`] : [];
+  });
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+// Mixed load: random calls of all kinds, some callers that disconnect early, and upstreams that fail in every way.
+
+const faults: readonly Play[] = [
+  plays.resetBeforeHeaders,
+  plays.resetAfterHeaders,
+  plays.hangUp,
+  plays.notHttp,
+  plays.silence,
+  plays.headersThenSilence,
+  plays.slowFirstByte(100),
+  plays.drip(5, 50),
+  plays.stallAt({ share: 0.5 }),
+  plays.cutAt({ share: 0.5 }),
+  plays.cutAt({ bytes: 1 }),
+  plays.cutAt({ bytes: -8 }),
+  plays.tooLongLength,
+  plays.errorInBody,
+  plays.rateLimit(),
+  plays.status(500),
+  plays.status(503),
+  plays.status(529),
+  plays.status(400, { code: 'context_length_exceeded' }),
+  plays.htmlPage,
+  plays.emptyBody,
+  plays.damagedGzip,
+  plays.redirectLoop,
+];
+
+/** Plays a random fault, or none, for each call. */
+export function byChance(shareOfFaults: number, random: () => number): Play {
+  return {
+    name: 'by chance',
+    act(scene) {
+      const play = random() < shareOfFaults ? faults[Math.floor(random() * faults.length)] : undefined;
+      scene.call.played = (play ?? healthy).name;
+      return (play ?? healthy).act(scene);
+    },
+  };
+}
+
+export interface LoadCounts {
+  whole: number;
+  /** Failures that were reported correctly. */
+  failed: number;
+  /** The caller disconnected. */
+  left: number;
+  /** Answers that were neither complete nor reported as failed, with their calls. Each is a defect. */
+  wrong: string[];
+  /** Calls without an end within the limit. Each is a defect. */
+  hung: string[];
+}
+
+interface LoadOptions {
+  baseUrl: string;
+  key: string;
+  models: readonly string[];
+  random: () => number;
+  counts: LoadCounts;
+  /** A call that takes longer counts as hung. */
+  limitMs: number;
+}
+
+const shareOfLeaving = 0.05;
+
+/** Makes one random call and reads it to its end. */
+export async function askOnce(options: LoadOptions): Promise<void> {
+  const { random, counts, models, baseUrl, key, limitMs } = options;
+  const call = pick(calls, random);
+  const { path, init } = requestFor(call, pick(models, random), 'video_made');
+  const headers = { ...init.headers, authorization: `Bearer ${key}` };
+  const leaving = random() < shareOfLeaving ? AbortSignal.timeout(Math.floor(random() * 100)) : null;
+  const limit = AbortSignal.timeout(limitMs);
+  const signal = leaving ? AbortSignal.any([leaving, limit]) : limit;
+  try {
+    const received = await receive(await fetch(baseUrl + path, { ...init, headers, signal }));
+    if (limit.aborted) counts.hung.push(call.name);
+    else if (leaving?.aborted) counts.left++;
+    else if (isWhole(call, received) || isWholeVideo(call, received.status)) counts.whole++;
+    else if (isHonestFailure(call, received)) counts.failed++;
+    else counts.wrong.push(`${call.name}: ${received.status} ${received.body.toString('latin1', 0, 200)}`);
+  } catch (error) {
+    if (leaving?.aborted) counts.left++;
+    else if (limit.aborted) counts.hung.push(call.name);
+    else counts.wrong.push(`${call.name}: ${error}`);
+  }
+}
+
+/** Any 200 to a query about a video is right, because only the provider that owns a job knows its state. */
+const isWholeVideo = ({ path }: OpenAiCall, status: number) => path.includes(':id') && status === 200;
 
 const { values: options } = parseArgs({
   options: {

@@ -2,7 +2,6 @@
  * Prints, as JSON, the files of `server/` in which a function runs during one plain chat, from its socket to its row in
  * the ledger. Runs in its own process, because the profiler counts all calls of a process.
  */
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';

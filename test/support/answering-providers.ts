@@ -3,9 +3,9 @@
  */
 import type { Json } from '../server/apis/translation/translating.ts';
 import * as anthropic from './strict-anthropic.ts';
+import * as converse from './strict-bedrock.ts';
 import { bedrockKey } from './strict-bedrock.ts';
 import * as chat from './strict-chat.ts';
-import * as converse from './strict-converse.ts';
 import * as gemini from './strict-gemini.ts';
 import * as responses from './strict-responses.ts';
 import { json, type Script } from './upstream.ts';

@@ -17,11 +17,10 @@ import type {
   TeamPorts,
 } from '../../server/engine/ports.ts';
 import { optionalParts } from '../../server/optional-parts.ts';
-import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
+import { type Database, openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import { createLedgerQueries } from '../../server/store/sqlite/queries.ts';
-import { putEmptyLedger } from './empty-ledger.ts';
 import { eventually } from './eventually.ts';
-import { createMemorySecretStore } from './memory-secret-store.ts';
+import { createMemorySecretStore, putEmptyLedger } from './stand-ins.ts';
 
 export const testKey = 'sk-test key with spaces';
 
@@ -109,7 +108,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         headers: { authorization: `Bearer ${testKey}`, ...Object.fromEntries(new Headers(init.headers)) },
       }),
     record: (requestId) =>
-      eventually(async () => {
+      afterWrites(database, async () => {
         const row = requestId
           ? await ledger.getRequest(requestId)
           : (await ledger.listRequests({ limit: 1 })).requests[0];
@@ -121,6 +120,22 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       if (!options.folder) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Like `eventually`, but looks only when another connection has written to the database, or in case it was replaced: of
+ * some twenty looks before a row is written, each takes far longer than to ask whether any was written.
+ */
+function afterWrites<T>(database: Database, look: () => Promise<T | null>): Promise<T> {
+  const version = database.prepare('PRAGMA data_version');
+  let seen: unknown;
+  let asked = 0;
+  return eventually(async () => {
+    const now = version.get()?.data_version;
+    if (now === seen && asked++ % 20 !== 0) return null;
+    seen = now;
+    return look();
+  });
 }
 
 /** Holds the configuration in memory. The backup that a change writes is in `folder`. */

@@ -2,6 +2,16 @@ import { type BrowserServer, chromium } from 'playwright-core';
 import { findChromium } from '../../build/find-chromium.ts';
 
 /**
+ * A script for pages of the window. It disables the idle-time preloading of screens, which are then loaded when they
+ * are opened: preloading all of them costs more than most tests spend on the screen that they test. Idle callbacks with
+ * a timeout, such as the editor's, still run.
+ */
+export const loadsNothingAhead = `{
+  const callWhenIdle = window.requestIdleCallback.bind(window);
+  window.requestIdleCallback = (callback, options) => (options?.timeout ? callWhenIdle(callback, options) : 0);
+}`;
+
+/**
  * Chromium uses only the last list of features to disable. This list contains Playwright's own entries that concern a
  * page on loopback, plus the pages of the address bar, which Chromium would load for every window and which cause half
  * of a window's cost.

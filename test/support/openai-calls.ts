@@ -2,8 +2,25 @@
  * A call of each of the thirteen routes that reach a provider, plain and as a stream, with the complete correct answer,
  * byte for byte. A scripted upstream finds the answer to a request with `answerTo`.
  */
-import { fixture } from './fixtures.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SeenRequest } from './upstream.ts';
+
+const folder = join(import.meta.dirname, '../fixtures');
+
+/** An upstream's body, such as `openai-chat/with-usage.sse`. Its origin is described in `test/fixtures/README.md`. */
+export function fixture(name: string): Buffer {
+  return readFileSync(join(folder, name));
+}
+
+/** All names, as `<wire>/<file>`. */
+export function fixtureNames(): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.parentPath !== folder)
+    .map(({ parentPath, name }) => `${parentPath.slice(folder.length + 1)}/${name}`)
+    .sort();
+}
 
 export interface WholeAnswer {
   contentType: string;

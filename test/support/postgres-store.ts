@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { openPostgresConfig } from '../../server/store/postgres/config-store.ts';
 import { Notices } from '../../server/store/postgres/notices.ts';
 import { migratePostgres, openPostgresDatabase } from '../../server/store/postgres/open-database.ts';
@@ -5,6 +6,19 @@ import { openPostgresStore } from '../../server/store/postgres/open-postgres-sto
 import { Postgres, type PostgresOptions } from '../../server/store/postgres/postgres.ts';
 import type { Store, StoreOptions } from '../../server/store/store.ts';
 import { silent } from '../server/store/sqlite/records.ts';
+
+export const open = (url: string) => openPostgresDatabase({ url, log: silent });
+
+/** The single line of the error that opening the database throws. */
+export async function problemWith(url: string): Promise<string> {
+  const thrown = await open(url).then(
+    () => new Error('it was opened'),
+    (error: Error) => error,
+  );
+  expect(thrown.message).not.toContain('secret');
+  expect(thrown.message).not.toContain('\n');
+  return thrown.message;
+}
 
 /** The store of one replica with its own connections, which are closed with it. */
 export async function openReplicaStore(url: string, options: StoreOptions): Promise<Store> {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { findPostgres } from './find-postgres.ts';
+import { findPostgres } from './find-servers.ts';
 import { onlyIf } from './only-if.ts';
+import { endProcess, untilServing } from './program.ts';
 import { fillDisk, holdSmallDisks, makeRoom, type SmallDisks } from './small-disk.ts';
-import { endProcess, untilServing } from './started-process.ts';
 
 interface PostgresServer {
   /** Creates an empty database, and returns its URL. */

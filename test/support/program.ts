@@ -2,11 +2,48 @@
  * The program as an outside harness sees it: a child process with arguments, an environment, streams and an exit code.
  * By default the built program. The caller must end what it starts.
  */
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { plainEnvironment } from './plain-environment.ts';
+
+/** Sends a request with a key to a running Sluice. */
+export function get(url: string, key: string): Promise<Response> {
+  return fetch(url, { headers: { authorization: `Bearer ${key}` } });
+}
+
+/**
+ * For a process that a test starts: programs are found on the PATH, and nothing else of the caller's environment is
+ * passed on.
+ */
+export const plainEnvironment = { PATH: process.env.PATH ?? '', HOME: tmpdir() };
+
+// Waits for child processes of tests to serve and to end.
+
+/** Resolves once a line of `output` contains `words`. Rejects with all lines if the output ends before. */
+export async function untilServing(name: string, output: Readable, words: string): Promise<void> {
+  const said: string[] = [];
+  for await (const line of createInterface(output)) {
+    said.push(line);
+    if (line.includes(words)) {
+      output.resume();
+      return;
+    }
+  }
+  throw new Error(`${name} did not start: ${said.join('\n')}`);
+}
+
+/** Resolves once the process has ended, at once if it already has. */
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
 
 export const checkout = join(import.meta.dirname, '../..');
 export const builtProgram = join(checkout, 'dist/program/cli.js');

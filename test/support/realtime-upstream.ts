@@ -1,7 +1,95 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type WebSocket, WebSocketServer } from 'ws';
+import net, { type AddressInfo } from 'node:net';
+import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { eventually } from './eventually.ts';
+import { type TestGateway, testKey } from './gateway.ts';
+
+/** A client of a session, with all messages that it received. */
+export interface RealtimeClient {
+  socket: WebSocket;
+  messages: { bytes: Buffer; isBinary: boolean }[];
+  /** null while the connection is open. */
+  closed: { code: number; reason: string } | null;
+  /** The message with this index, parsed as JSON, as soon as it has arrived. */
+  event(index?: number): Promise<Record<string, unknown>>;
+  ended(): Promise<{ code: number; reason: string }>;
+}
+
+/** The answer to a client whose handshake is refused. */
+export interface RefusedHandshake {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: { error: { message: string; type: string; code: string | null; param: string | null } };
+}
+
+export interface ConnectOptions {
+  /** Below the origin. */
+  path?: string;
+  protocols?: string[];
+  headers?: Record<string, string>;
+}
+
+const ownKey = { authorization: `Bearer ${testKey}` };
+
+/** Connects to a gateway; rejects if the gateway refuses. */
+export async function connectRealtime(gateway: TestGateway, options: ConnectOptions = {}): Promise<RealtimeClient> {
+  const socket = socketTo(gateway, options);
+  const messages: RealtimeClient['messages'] = [];
+  const client: RealtimeClient = {
+    socket,
+    messages,
+    closed: null,
+    event: (index = 0) =>
+      eventually(() => {
+        const message = messages[index];
+        return message ? (JSON.parse(message.bytes.toString()) as Record<string, unknown>) : null;
+      }),
+    ended: () => eventually(() => client.closed),
+  };
+  socket.on('message', (bytes, isBinary) => {
+    if (Buffer.isBuffer(bytes)) messages.push({ bytes, isBinary });
+  });
+  socket.on('close', (code, reason) => {
+    client.closed = { code, reason: reason.toString() };
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  socket.on('error', () => {});
+  return client;
+}
+
+/** Resolves with the answer to a handshake that must be refused. */
+export function refusedHandshake(gateway: TestGateway, options: ConnectOptions = {}): Promise<RefusedHandshake> {
+  const socket = socketTo(gateway, options);
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => reject(new Error('The handshake succeeded.')));
+    socket.on('error', reject);
+    socket.once('unexpected-response', (_request, response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const body = JSON.parse(Buffer.concat(chunks).toString()) as RefusedHandshake['body'];
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      });
+    });
+  });
+}
+
+function socketTo(gateway: TestGateway, options: ConnectOptions): WebSocket {
+  const { path = '/v1/realtime?model=gpt-realtime', protocols = [], headers = ownKey } = options;
+  return new WebSocket(gateway.origin.replace('http', 'ws') + path, protocols, { headers });
+}
+
+/** The official SDK's client. It insists on `wss:`, so it is given a plain connection. */
+export function sdkClient(gateway: TestGateway, model: string): OpenAIRealtimeWS {
+  const port = Number(new URL(gateway.origin).port);
+  const client = new OpenAI({ baseURL: gateway.baseUrl, apiKey: testKey });
+  return new OpenAIRealtimeWS({ model, options: { createConnection: () => net.connect(port, '127.0.0.1') } }, client);
+}
 
 /** A message as received. */
 export interface SeenMessage {

@@ -1,10 +1,10 @@
 /** Runs programs with small disks in mount namespaces. Linux only. */
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onlyIf } from './only-if.ts';
-import { plainEnvironment } from './plain-environment.ts';
-import { endProcess, untilServing } from './started-process.ts';
+import { endProcess, plainEnvironment, untilServing } from './program.ts';
 
 const mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@"';
 /** As any user; if that is forbidden, as root. */

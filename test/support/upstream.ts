@@ -11,6 +11,12 @@ export interface SeenRequest {
 
 export type Script = (request: SeenRequest, response: ServerResponse, raw: IncomingMessage) => void | Promise<void>;
 
+/**
+ * Longer than any test. By itself, Node ends a connection that was idle for some seconds: on a busy machine just when the
+ * gateway sends the next request on it, which is then a failed attempt that no test has asked for.
+ */
+const keepAliveTimeout = 600_000;
+
 /** An upstream on loopback that answers as the test specifies and records its requests. */
 export interface ScriptedUpstream {
   readonly origin: string;
@@ -30,7 +36,7 @@ export async function startUpstream(
   const seen: SeenRequest[] = [];
   let current = script;
   let connections = 0;
-  const server: Server = http.createServer((request, response) => {
+  const server: Server = http.createServer({ keepAliveTimeout }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'iovalkey';
-import { findValkey } from './find-valkey.ts';
+import { findValkey } from './find-servers.ts';
 import { onlyIf } from './only-if.ts';
 import { freePort } from './ports.ts';
-import { endProcess, untilServing } from './started-process.ts';
+import { endProcess, untilServing } from './program.ts';
 
 export interface ValkeyServer {
   readonly port: number;

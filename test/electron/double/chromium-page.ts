@@ -2,14 +2,17 @@
  * A page in a real Chromium, driven over CDP as Electron drives its own pages: the preload runs in an isolated world,
  * every request is intercepted, and main's handler answers the app's own scheme.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { OnBeforeRequestListenerDetails } from 'electron';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
-import { loadsNothingAhead } from '../../support/loads-nothing-ahead.ts';
+import { loadsNothingAhead } from '../../support/launch-browser.ts';
 import { asElectron } from './as-electron.ts';
 import { defaultSession, protocol } from './engine-of-pages.ts';
-import { bridge } from './stream-bridge.ts';
-import { toHttps, toScheme } from './window-address.ts';
 import {
   type FromPreload,
   pageWorldScript,
@@ -18,6 +21,62 @@ import {
   runAsWindow,
   sendBinding,
 } from './worlds.ts';
+
+// Over CDP, a response can only be given as a whole. A streamed response reaches the page through this loopback server
+// instead: the page's request is redirected to it without the page noticing, and the server passes on the pieces from
+// main's handler.
+
+const waiting = new Map<string, Response>();
+let address: Promise<string> | undefined;
+
+/** The address to which the page's request must be redirected. */
+export async function bridge(reply: Response): Promise<string> {
+  address ??= listen();
+  const id = randomUUID();
+  waiting.set(id, reply);
+  return `${await address}/${id}`;
+}
+
+async function listen(): Promise<string> {
+  const server = createServer(({ url = '' }, response) => {
+    const id = url.slice(1);
+    const reply = waiting.get(id);
+    waiting.delete(id);
+    if (reply) void send(reply, response);
+    else response.writeHead(404).end();
+  });
+  server.unref();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** If the page leaves, the handler's stream ends too, as in Electron. */
+async function send(reply: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(reply.status, Object.fromEntries(reply.headers));
+  response.flushHeaders();
+  if (!reply.body) return void response.end();
+  await pipeline(Readable.fromWeb(reply.body as import('node:stream/web').ReadableStream), response).catch(() => {});
+}
+
+/**
+ * CDP cannot register a scheme in Chromium, so `sluice-window://app/` is `https://app.sluice-window.test/` within it.
+ * All code outside Chromium sees the scheme's URL.
+ */
+const schemeHost = '.sluice-window.test';
+
+/** The origin under which Chromium stores the window's data. */
+export const windowOrigin = `https://app${schemeHost}`;
+
+export function toHttps(url: string): string {
+  const { host, pathname, search, hash } = new URL(url);
+  return url.startsWith('sluice-window:') ? `https://${host}${schemeHost}${pathname}${search}${hash}` : url;
+}
+
+export function toScheme(url: string): string {
+  const { hostname, pathname, search, hash } = new URL(url);
+  if (!hostname.endsWith(schemeHost)) return url;
+  return `sluice-window://${hostname.slice(0, -schemeHost.length)}${pathname}${search}${hash}`;
+}
 
 interface PageListener {
   /** If it returns false, the navigation is refused. */

@@ -2,8 +2,8 @@
 import { app } from './app.ts';
 import { BrowserWindowDouble as BrowserWindow } from './browser-window.ts';
 import { ipcMain, protocol, session } from './engine-of-pages.ts';
-import { autoUpdater, net } from './net.ts';
 import {
+  autoUpdater,
   clipboard,
   dialog,
   globalShortcut,
@@ -11,6 +11,7 @@ import {
   NotificationDouble as Notification,
   nativeImage,
   nativeTheme,
+  net,
   powerMonitor,
   screen,
   shell,

@@ -1,10 +1,21 @@
 /** Electron's interfaces to the system beyond windows. Each records its use for `controls.ts`. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
+import { type ClientRequest, type RequestOptions, request } from 'node:http';
 import { join } from 'node:path';
 import type * as Electron from 'electron';
 import { asElectron, asEmitter } from './as-electron.ts';
+
+// `net`, with which electron-updater downloads, and `autoUpdater`, which announces a restart.
+
+/** Has the same members and events as Node's, as far as they are used here. */
+export const net: { request(options: RequestOptions & { session: unknown }): ClientRequest } = {
+  request: ({ session: _session, ...options }) => request(options),
+};
+
+export const autoUpdater = new EventEmitter();
 
 type Template = Electron.MenuItemConstructorOptions[];
 

@@ -9,8 +9,7 @@ import { OpenCassette } from '../../../server/cassettes/deck.ts';
 import type { CassetteMode } from '../../../server/contract/cassette.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
-import { checkout, collectOutput, readyOf } from '../../support/program.ts';
+import { checkout, collectOutput, plainEnvironment, readyOf } from '../../support/program.ts';
 import { completion } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 

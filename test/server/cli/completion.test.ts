@@ -8,8 +8,7 @@ import { commandsBelow } from '../../../server/cli/examples.ts';
 import { createProgram, examplesOf } from '../../../server/cli/program.ts';
 import { optionalParts } from '../../../server/optional-parts.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
-import { builtProgram } from '../../support/program.ts';
+import { builtProgram, plainEnvironment } from '../../support/program.ts';
 import { endProgramsAfterEach, runVerb, serve, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

@@ -13,13 +13,13 @@ import { parse } from 'yaml';
 import { eventually } from '../../support/eventually.ts';
 import { clientSecret, startIdentityProvider, type TestIdentityProvider } from '../../support/identity-provider.ts';
 import { hasNginx, type Nginx, startNginx } from '../../support/nginx.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
 import { freePort } from '../../support/ports.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import {
   builtProgram,
   checkout,
   ensureBuilt,
+  plainEnvironment,
   type RunningProgram,
   readyOf,
   startProgram,

@@ -5,11 +5,10 @@ import { Redis } from 'iovalkey';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
-import { readyOf } from '../../support/program.ts';
+import { get, readyOf } from '../../support/program.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
 import { hasValkey, startValkey } from '../../support/valkey.ts';
-import { get } from './ask-served.ts';
 import {
   addProvider,
   createKey,

@@ -8,17 +8,17 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll } from 'vitest';
 import { runCommandLine } from '../../../server/cli/program.ts';
 import { optionalParts } from '../../../server/optional-parts.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
 import {
+  endProcess,
   ensureBuilt,
   type ProgramOptions,
+  plainEnvironment,
   type Ready,
   type RunningProgram,
   readyOf,
   shownToPerson,
   startProgram,
 } from '../../support/program.ts';
-import { endProcess } from '../../support/started-process.ts';
 
 export type CliOptions = ProgramOptions;
 export type { Ready };

@@ -4,10 +4,10 @@ import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
+import { get } from '../../support/program.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, startUpstream } from '../../support/upstream.ts';
-import { exampleAt } from '../config/example-config.ts';
-import { get } from './ask-served.ts';
+import { exampleAt } from '../config/config-folder.ts';
 import { endProgramsAfterEach, runCli, runVerb, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

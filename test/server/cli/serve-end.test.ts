@@ -4,13 +4,12 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { begun } from '../../support/begun.ts';
-import { eventually } from '../../support/eventually.ts';
+import { begun, eventually } from '../../support/eventually.ts';
 import { onlyIf } from '../../support/only-if.ts';
+import { get } from '../../support/program.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { eventStream, json, startUpstream } from '../../support/upstream.ts';
-import { exampleAt } from '../config/example-config.ts';
-import { get } from './ask-served.ts';
+import { exampleAt } from '../config/config-folder.ts';
 import { endProgramsAfterEach, runCli, serve, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

@@ -8,11 +8,10 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { stretched } from '../../support/cpu-work.ts';
 import { eventually } from '../../support/eventually.ts';
-import { findPostgres } from '../../support/find-postgres.ts';
+import { findPostgres } from '../../support/find-servers.ts';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
-import { readyOf } from '../../support/program.ts';
+import { get, readyOf } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { get } from './ask-served.ts';
 import {
   addProvider,
   createKey,

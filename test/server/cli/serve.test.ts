@@ -9,11 +9,10 @@ import { commandName } from '../../../server/cli/ready.ts';
 import { packageName } from '../../../server/ground/version.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { freePort } from '../../support/ports.ts';
-import { shownToPerson } from '../../support/program.ts';
+import { get, shownToPerson } from '../../support/program.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { startUpstream } from '../../support/upstream.ts';
-import { exampleAt } from '../config/example-config.ts';
-import { get } from './ask-served.ts';
+import { exampleAt } from '../config/config-folder.ts';
 import { endProgramsAfterEach, runCli, runVerb, serve, serveForPerson, spawnCli, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

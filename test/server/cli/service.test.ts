@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { launchAgent, systemdUnit } from '../../../server/cli/service.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
+import { plainEnvironment } from '../../support/program.ts';
 import { endProgramsAfterEach, runVerb, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

@@ -7,8 +7,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { plainEnvironment } from '../../support/plain-environment.ts';
-import { builtProgram, checkout } from '../../support/program.ts';
+import { builtProgram, checkout, plainEnvironment } from '../../support/program.ts';
 import { endProgramsAfterEach, temporaryFolder } from './run-cli.ts';
 
 endProgramsAfterEach();

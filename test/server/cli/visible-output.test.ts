@@ -1,5 +1,4 @@
 /** What clients and providers name themselves never commands the terminal of the person who reads about them. */
-
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { fieldsOf } from '../../../build/config-reference.ts';
 import { firstRunConfig } from '../../../server/config/revisions.ts';
 import { configSchema } from '../../../server/contract/config.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
-import { exampleConfig } from './example-config.ts';
+import { plainEnvironment } from '../../support/program.ts';
+import { exampleConfig } from './config-folder.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const published = readFileSync(join(root, 'docs/config.schema.json'), 'utf8');

@@ -7,9 +7,8 @@ import { type ConfigStore, openConfigStore } from '../../../server/config/config
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
 import { emptyConfig } from '../../../server/config/revisions.ts';
 import { configSchema } from '../../../server/contract/config.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
-import { configFolderInSuite } from './config-folder.ts';
-import { failureOf, planted, portIn, portOf, withPort } from './stored-ports.ts';
+import { plainEnvironment } from '../../support/program.ts';
+import { configFolderInSuite, failureOf, planted, portIn, portOf, withPort } from './config-folder.ts';
 
 const { folder, path, backup, open } = configFolderInSuite();
 

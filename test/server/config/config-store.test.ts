@@ -4,8 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ConfigStore } from '../../../server/config/config-store.ts';
 import { firstRunConfig } from '../../../server/config/revisions.ts';
 import type { Config } from '../../../server/contract/config.ts';
-import { configFolderInSuite } from './config-folder.ts';
-import { failureOf, planted, portIn, portOf, withPort } from './stored-ports.ts';
+import { configFolderInSuite, failureOf, planted, portIn, portOf, withPort } from './config-folder.ts';
 
 const { folder, path, backup, open } = configFolderInSuite();
 

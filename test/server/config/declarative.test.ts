@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadDeclarativeConfig } from '../../../server/config/declarative.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
-import { exampleConfig } from './example-config.ts';
+import { exampleConfig } from './config-folder.ts';
 
 const planted = 'sk-planted-4711';
 let folder: string;

@@ -10,9 +10,8 @@ import type { ControlEvent, EventMessage } from '../../../server/contract/events
 import type { Caller } from '../../../server/control/people/caller.ts';
 import type { Gateway } from '../../../server/engine/gateway.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
-import { putEmptyLedger } from '../../support/empty-ledger.ts';
 import { hashOf, startGateway, type TestGateway, type TestPorts, testKey } from '../../support/gateway.ts';
-import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
+import { createMemorySecretStore, putEmptyLedger } from '../../support/stand-ins.ts';
 
 export interface ControlGateway extends TestGateway {
   secrets: SecretStore;

@@ -7,7 +7,7 @@ import { openConfigStore } from '../../../server/config/config-store.ts';
 import type { ConfigPersistence } from '../../../server/config/persistence.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
-import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
+import { createMemorySecretStore } from '../../support/stand-ins.ts';
 import { refusalOf } from './control-gateway.ts';
 
 let folder: string;

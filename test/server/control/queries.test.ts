@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../server/contract/errors.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
-import { well } from '../../support/health.ts';
+import { well } from '../../support/stand-ins.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, refusalOf, startControlGateway } from './control-gateway.ts';
 

@@ -3,22 +3,20 @@
  * five turns, whose first provider fails in the third turn, before its calls or between these and their results, and is back
  * in the fourth. No turn fails, and no provider is sent anything that it refuses.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { envelopeBeginnings } from '../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { forgetFailures, mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import * as anthropic from '../../support/strict-anthropic.ts';
+import * as converse from '../../support/strict-bedrock.ts';
 import { bedrockKey, sendException } from '../../support/strict-bedrock.ts';
 import * as chat from '../../support/strict-chat.ts';
-import * as converse from '../../support/strict-converse.ts';
 import * as gemini from '../../support/strict-gemini.ts';
 import * as responses from '../../support/strict-responses.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import type { Json } from '../apis/translation/translating.ts';
-import { type ClientName, clients } from './clients.ts';
-import { answer, type Call, callsOf, type Stage, stageOf, turns } from './talk.ts';
+import { answer, type Call, type ClientName, callsOf, clients, type Stage, stageOf, turns } from './clients.ts';
 
 /**
  * Seven providers of the same conversation: the five APIs, and chat in three flavours. Each refuses what its service refuses:

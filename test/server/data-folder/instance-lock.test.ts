@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { acquireInstanceLock, type InstanceLock } from '../../../server/data-folder/instance-lock.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
-import { endProcess } from '../../support/started-process.ts';
+import { endProcess, plainEnvironment } from '../../support/program.ts';
 
 let dataDir: string;
 let path: string;

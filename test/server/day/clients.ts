@@ -1,6 +1,6 @@
 /** The clients of a day: send what is planned, and note what each is told. */
 import { type TestGateway, testKey } from '../../support/gateway.ts';
-import { connectRealtime } from '../../support/realtime-client.ts';
+import { connectRealtime } from '../../support/realtime-upstream.ts';
 import { type Client, type ClientName, clients, eventsOf, type Told } from '../../support/usage-told.ts';
 import { usageUpstreams } from '../../support/usage-upstreams.ts';
 import type { Json } from '../apis/translation/translating.ts';

@@ -1,12 +1,10 @@
 /** A day as text: exports, and the command line. */
-
 import { localZone } from '../../../server/contract/calendar.ts';
 import { namelessUsage } from '../../../server/contract/ledger.ts';
 import type { RequestView, UsageView } from '../../../server/contract/request-views.ts';
 import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
 import { runVerb } from '../cli/run-cli.ts';
-import { type Day, dimensions, sumsOf } from './compare-ledger.ts';
-import type { Differences } from './sums.ts';
+import { type Day, type Differences, dimensions, sumsOf } from './compare-ledger.ts';
 
 const usageColumns = {
   input_tokens: 'inputTokens',

@@ -2,7 +2,7 @@
 import { pick, randomNumbers } from '../../support/random-numbers.ts';
 import { type Api, apis, type ClientName, clientNames } from '../../support/usage-told.ts';
 import type { Course } from './providers.ts';
-import { type Counts, sayable } from './reported.ts';
+import { type Counts, sayable } from './run-day.ts';
 
 export const mediaKinds = ['embeddings', 'moderations', 'images', 'transcriptions'] as const;
 export type MediaKind = (typeof mediaKinds)[number];

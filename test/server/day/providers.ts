@@ -11,7 +11,7 @@ import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '..
 import type { Api } from '../../support/usage-told.ts';
 import { type UsageUpstream, usageUpstreams } from '../../support/usage-upstreams.ts';
 import type { Json } from '../apis/translation/translating.ts';
-import { type Counts, realtimeUsage, responsesUsage, usageObjects } from './reported.ts';
+import { type Counts, realtimeUsage, responsesUsage, usageObjects } from './run-day.ts';
 
 /** What becomes of the calls of a request. */
 export type Course = 'well' | 'untold' | 'rejected' | 'failing' | 'broken' | 'rescued' | 'stumbling' | 'gone';

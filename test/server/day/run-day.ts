@@ -1,4 +1,5 @@
 /** Runs a day of traffic, and compares what everyone says of it with the rows of the ledger. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,13 +12,20 @@ import type { Store } from '../../../server/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, type TestGateway, type TestPorts } from '../../support/gateway.ts';
 import { startOtlpCollector } from '../../support/otlp-collector.ts';
+import type { Api } from '../../support/usage-told.ts';
 import { usageUpstreams } from '../../support/usage-upstreams.ts';
+import type { Json } from '../apis/translation/translating.ts';
 import { gatherEvents } from '../control/control-gateway.ts';
 import { type Answer, secretOf, send } from './clients.ts';
-import { compareAnswers, compareKeyUsage } from './compare-clients.ts';
-import { compareLedger, compareMeters, type Day } from './compare-ledger.ts';
-import { compareEvents, compareLists } from './compare-lists.ts';
-import { comparePrometheus, compareTelemetry } from './compare-metrics.ts';
+import { compareLedger, compareMeters, type Day, Differences } from './compare-ledger.ts';
+import {
+  compareAnswers,
+  compareEvents,
+  compareKeyUsage,
+  compareLists,
+  comparePrometheus,
+  compareTelemetry,
+} from './compare-lists.ts';
 import { compareCommandLine, compareExports } from './compare-texts.ts';
 import { type Batch, type KeyName, planDay } from './plan.ts';
 import {
@@ -29,7 +37,77 @@ import {
   unpricedAtSecond,
   unpricedModel,
 } from './providers.ts';
-import { Differences } from './sums.ts';
+
+// What a provider used for an answer, and how each API reports that.
+
+/** Input includes what was read from and written to the cache, output includes reasoning. */
+export interface Counts {
+  input: number;
+  cached: number;
+  written: number;
+  output: number;
+  reasoning: number;
+}
+
+export const responsesUsage = (counts: Counts) => openai('input', 'output', counts);
+
+function openai(input: string, output: string, counts: Counts): Json {
+  return {
+    [`${input}_tokens`]: counts.input,
+    [`${input}_tokens_details`]: { cached_tokens: counts.cached, cache_write_tokens: counts.written },
+    [`${output}_tokens`]: counts.output,
+    [`${output}_tokens_details`]: { reasoning_tokens: counts.reasoning },
+    total_tokens: counts.input + counts.output,
+  };
+}
+
+const chat = (counts: Counts) => openai('prompt', 'completion', counts);
+const claude = ({ input, cached, written, output, reasoning }: Counts) => ({
+  input_tokens: input - cached - written,
+  cache_read_input_tokens: cached,
+  cache_creation_input_tokens: written,
+  output_tokens: output,
+  output_tokens_details: { thinking_tokens: reasoning },
+});
+const gemini = ({ input, cached, output, reasoning }: Counts) => ({
+  promptTokenCount: input,
+  cachedContentTokenCount: cached,
+  candidatesTokenCount: output - reasoning,
+  thoughtsTokenCount: reasoning,
+  totalTokenCount: input + output,
+});
+const converse = ({ input, cached, written, output }: Counts) => ({
+  inputTokens: input - cached - written,
+  cacheReadInputTokens: cached,
+  cacheWriteInputTokens: written,
+  outputTokens: output,
+  totalTokens: input + output,
+});
+
+export const usageObjects: Record<Api, (counts: Counts) => Json> = {
+  chat,
+  responses: responsesUsage,
+  anthropic: claude,
+  gemini,
+  converse,
+  'invoke-model': claude,
+  'vertex-claude': claude,
+  'vertex-gemini': gemini,
+};
+
+/** What an API cannot say is 0 wherever it is shown. */
+export function sayable(api: Api, counts: Counts): Counts {
+  if (api === 'converse') return { ...counts, reasoning: 0 };
+  return api === 'gemini' || api === 'vertex-gemini' ? { ...counts, written: 0 } : counts;
+}
+
+export const realtimeUsage = ({ input, cached, output }: Counts) => ({
+  total_tokens: input + output,
+  input_tokens: input,
+  output_tokens: output,
+  input_token_details: { text_tokens: input, audio_tokens: 0, cached_tokens: cached },
+  output_token_details: { text_tokens: output, audio_tokens: 0 },
+});
 
 /** Starts a gateway on the same store each time. `folder`: its data folder. */
 export type StartStore = (options: {

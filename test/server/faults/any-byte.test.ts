@@ -4,12 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
-import { healthy } from '../../support/fault-upstream.ts';
-import { isHonestFailure, isWhole } from '../../support/judge-answer.ts';
+import { healthy, isHonestFailure, isWhole } from '../../support/fault-upstream.ts';
 import { isPurchase } from '../../support/openai-calls.ts';
 import { every } from '../../support/sweep.ts';
-import { CellRun } from './cells.ts';
-import { callNamed } from './pair.ts';
+import { CellRun, callNamed } from './cells.ts';
 
 const whole = ['chat/completions', 'chat/completions (stream)', 'completions (stream)', 'responses (stream)'].map(
   callNamed,

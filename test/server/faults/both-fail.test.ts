@@ -8,9 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
 import { type Play, refusesBeforeWork } from '../../support/fault-upstream.ts';
 import { isPurchase } from '../../support/openai-calls.ts';
-import { type Cell, CellRun, policy, refuses } from './cells.ts';
-import { expectErrorShape } from './expect-error-shape.ts';
-import { callNamed } from './pair.ts';
+import { type Cell, CellRun, callNamed, expectErrorShape, policy, refuses } from './cells.ts';
 
 /** Cases in which both targets fail: whose answer the caller gets, and how often each target is called. */
 

@@ -1,14 +1,12 @@
 /** How often, for how long and with which timeouts upstreams are called, whatever they play. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { begun } from '../../support/begun.ts';
 import { stretched } from '../../support/cpu-work.ts';
-import { eventually } from '../../support/eventually.ts';
+import { begun, eventually } from '../../support/eventually.ts';
 import * as plays from '../../support/fault-plays.ts';
-import { type FaultUpstream, healthy, type Play, startFaultUpstream } from '../../support/fault-upstream.ts';
+import { type FaultUpstream, healthy, isWhole, type Play, startFaultUpstream } from '../../support/fault-upstream.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
-import { isWhole } from '../../support/judge-answer.ts';
 import { requestFor } from '../../support/openai-calls.ts';
-import { callNamed, type Pair, startPair } from './pair.ts';
+import { callNamed, type Pair, startPair } from './cells.ts';
 
 const chat = callNamed('chat/completions');
 const chatStream = callNamed('chat/completions (stream)');

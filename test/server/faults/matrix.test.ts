@@ -6,11 +6,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
-import { healthy, type Play, refusesBeforeWork } from '../../support/fault-upstream.ts';
-import { isHonestFailure, isWhole } from '../../support/judge-answer.ts';
+import { healthy, isHonestFailure, isWhole, type Play, refusesBeforeWork } from '../../support/fault-upstream.ts';
 import { calls, isPurchase, type OpenAiCall } from '../../support/openai-calls.ts';
-import { type Cell, CellRun, isSlow, limits, refuses } from './cells.ts';
-import { expectErrorShape } from './expect-error-shape.ts';
+import { type Cell, CellRun, expectErrorShape, isSlow, limits, refuses } from './cells.ts';
 
 /**
  * The expected outcome of each fault, by the classes of the failure table, with a policy of two retries and one

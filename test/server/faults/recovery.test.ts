@@ -4,8 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
-import { healthy, type Play, refusesBeforeWork } from '../../support/fault-upstream.ts';
-import { isWhole } from '../../support/judge-answer.ts';
+import { healthy, isWhole, type Play, refusesBeforeWork } from '../../support/fault-upstream.ts';
 import { calls, isPurchase } from '../../support/openai-calls.ts';
 import { CellRun } from './cells.ts';
 

@@ -3,14 +3,12 @@
  *
  * @suite long
  */
-
 import { afterEach, expect, test, vi } from 'vitest';
 import { secondMs } from '../../../server/contract/units.ts';
 import * as plays from '../../support/fault-plays.ts';
-import { healthy, type Play } from '../../support/fault-upstream.ts';
-import { isWhole } from '../../support/judge-answer.ts';
+import { healthy, isWhole, type Play } from '../../support/fault-upstream.ts';
 import type { OpenAiCall } from '../../support/openai-calls.ts';
-import { callNamed, type Pair, startPair } from './pair.ts';
+import { callNamed, type Pair, startPair } from './cells.ts';
 
 const chat = callNamed('chat/completions');
 

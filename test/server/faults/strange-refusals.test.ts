@@ -1,9 +1,8 @@
 /** Refusals by proxies and frameworks instead of the service: the next target is called. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as plays from '../../support/fault-plays.ts';
-import type { Play } from '../../support/fault-upstream.ts';
-import { isWhole } from '../../support/judge-answer.ts';
-import { callNamed, type Pair, startPair } from './pair.ts';
+import { isWhole, type Play } from '../../support/fault-upstream.ts';
+import { callNamed, type Pair, startPair } from './cells.ts';
 
 let pair: Pair;
 beforeAll(async () => {

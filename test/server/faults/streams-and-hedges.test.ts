@@ -2,11 +2,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { stretched } from '../../support/cpu-work.ts';
 import * as plays from '../../support/fault-plays.ts';
-import type { Play } from '../../support/fault-upstream.ts';
-import { isWhole, readStream } from '../../support/judge-answer.ts';
+import { isWhole, type Play, readStream } from '../../support/fault-upstream.ts';
 import { eventStream, writePieces } from '../../support/upstream.ts';
 import { chunk } from '../gateway/streams.ts';
-import { callNamed, type Pair, startPair } from './pair.ts';
+import { callNamed, type Pair, startPair } from './cells.ts';
 
 const timeouts = { connectMs: 30_000, firstByteMs: 30_000, firstContentMs: 30_000, idleMs: stretched(400) };
 const textStreams = ['chat/completions (stream)', 'completions (stream)', 'responses (stream)'];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { completion } from './cached-gateway.ts';
+import { completion } from './two-upstreams.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

@@ -2,9 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { bedrockKey, sendFrames } from '../../support/strict-bedrock.ts';
+import { answerWith, bedrockKey, converseFramesOf, sendFrames } from '../../support/strict-bedrock.ts';
 import { bodyOf, completion, dataLine, sendStream, streamOf } from '../../support/strict-chat.ts';
-import { answerWith, converseFramesOf } from '../../support/strict-converse.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 let upstream: ScriptedUpstream;

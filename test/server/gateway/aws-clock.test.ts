@@ -1,5 +1,4 @@
 /** A machine with a wrong clock and an AWS access key, whose signatures contain a time. */
-
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hourMs } from '../../../server/contract/units.ts';

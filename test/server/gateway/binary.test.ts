@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { memoryInUse } from '../../support/cpu-work.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { memoryInUse } from '../../support/memory-in-use.ts';
 import { json, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
 
 const film = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 31) % 251));

@@ -7,9 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CassetteSuite } from '../../support/cassette-suite.ts';
-import { type CodingAgent, codingAgents } from '../../support/coding-agents.ts';
 import { mainProvider, type TestGateway } from '../../support/gateway.ts';
-import { findProgram, programTimeoutMs, runProgram } from '../../support/installed-programs.ts';
+import {
+  type CodingAgent,
+  codingAgents,
+  findProgram,
+  programTimeoutMs,
+  runProgram,
+} from '../../support/installed-programs.ts';
 import { noteFile, noteReaders, noteText } from '../../support/note-readers.ts';
 import { onlyIf } from '../../support/only-if.ts';
 

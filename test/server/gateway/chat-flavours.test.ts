@@ -8,9 +8,9 @@ import type { ChatFlavour } from '../../../server/apis/core/chat-flavour.ts';
 import { piecesOf } from '../../../server/apis/json/json-splice.ts';
 import { chatFitting } from '../../../server/apis/openai/wire/fit-request.ts';
 import { chatFlavourOf } from '../../../server/providers/chat-flavours.ts';
-import { flavouredChat, flavouredServices } from '../../support/flavoured-chat.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { claudeAt, geminiAt } from '../../support/sdk-clients.ts';
+import { flavouredChat, flavouredServices } from '../../support/strict-chat.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 
 let upstream: ScriptedUpstream;

@@ -5,7 +5,7 @@ import { testKey } from '../../support/gateway.ts';
 import { bodyOf } from '../../support/strict-anthropic.ts';
 import { sendException } from '../../support/strict-bedrock.ts';
 import { json } from '../../support/upstream.ts';
-import { base, cloudsInSuite } from './clouds.ts';
+import { base, cloudsInSuite } from './client-routes.ts';
 
 const google = `${base}/publishers/google/models`;
 const titan = ['amazon.titan-embed-text-v2:0', 'amazon.titan-embed-text-v1'];

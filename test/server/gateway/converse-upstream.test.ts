@@ -4,8 +4,17 @@ import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { forgetFailures, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { bodyOf } from '../../support/strict-anthropic.ts';
-import { bedrockKey, exceptionFrame, sendException, sendFrames } from '../../support/strict-bedrock.ts';
-import { converseFramesOf, reasoned, sendConverse, strictConverse, toolUse } from '../../support/strict-converse.ts';
+import {
+  bedrockKey,
+  converseFramesOf,
+  exceptionFrame,
+  reasoned,
+  sendConverse,
+  sendException,
+  sendFrames,
+  strictConverse,
+  toolUse,
+} from '../../support/strict-bedrock.ts';
 import { oddCuts, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
 
 const nova = 'us.amazon.nova-pro-v1:0';

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestRecord } from '../../../server/contract/ledger.ts';
-import { begun } from '../../support/begun.ts';
-import { eventually } from '../../support/eventually.ts';
+import { begun, eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import {
   billed,

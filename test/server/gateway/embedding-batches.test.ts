@@ -6,7 +6,7 @@ import { mainProvider, startGateway, type TestGateway, testKey } from '../../sup
 import { bodyOf } from '../../support/strict-chat.ts';
 import { geminiKey, sendGoogleError } from '../../support/strict-gemini.ts';
 import { json, type Script, type ScriptedUpstream, type SeenRequest, startUpstream } from '../../support/upstream.ts';
-import { base } from './clouds.ts';
+import { base } from './client-routes.ts';
 
 type Body = Record<string, unknown>;
 

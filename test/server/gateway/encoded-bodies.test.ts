@@ -246,7 +246,7 @@ test('an empty body with a content coding is an empty body', async () => {
 const bombs = codings.filter(([header]) => !['identity', 'x-gzip', 'GZIP'].includes(header));
 
 test.each(bombs)('a bomb in %s is stopped at the limit of decoded bytes', async (coding, encode) => {
-  const bomb = encode(Buffer.alloc(64 * mebibyte, ' '));
+  const bomb = encode(Buffer.alloc(3 * limitBytes, ' '));
   expect(bomb.length).toBeLessThan(mebibyte / 10);
   const { headers } = await formOf(Buffer.from('x'));
   for (const sent of [{ path: chatPath }, { path: '/v1/audio/transcriptions', headers }]) {

@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import * as claude from '../../support/strict-anthropic.ts';
+import * as converse from '../../support/strict-bedrock.ts';
 import { bedrockKey, eventFrame, exceptionFrame } from '../../support/strict-bedrock.ts';
 import * as chat from '../../support/strict-chat.ts';
-import * as converse from '../../support/strict-converse.ts';
 import * as gemini from '../../support/strict-gemini.ts';
 import * as responses from '../../support/strict-responses.ts';
 import { json, type Script, writePieces } from '../../support/upstream.ts';

@@ -1,12 +1,11 @@
 /** Equal requests that arrive while the first one is running, in a group that shares its answer among them. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import { begun } from '../../support/begun.ts';
-import { eventually } from '../../support/eventually.ts';
+import { begun, eventually } from '../../support/eventually.ts';
 import { hashOf, type TestGateway } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { eventStream, json, type ScriptedUpstream } from '../../support/upstream.ts';
-import { askOf, completion, keyOne, question, startCached, startCompletions } from './cached-gateway.ts';
+import { askOf, completion, keyOne, question, startCached, startCompletions } from './two-upstreams.ts';
 
 const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;

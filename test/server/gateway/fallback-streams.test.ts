@@ -1,11 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { begun } from '../../support/begun.ts';
-import { eventually } from '../../support/eventually.ts';
+import { begun, eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type Script } from '../../support/upstream.ts';
-import { ask, errorOf, plain, policy, startFallback } from './fallback-answers.ts';
 import { chunk } from './streams.ts';
-import { answer, chat, chunksOf, data, done, startTwo, streams, type TwoUpstreams, textOf } from './two-upstreams.ts';
+import {
+  answer,
+  ask,
+  chat,
+  chunksOf,
+  data,
+  done,
+  errorOf,
+  plain,
+  policy,
+  startFallback,
+  startTwo,
+  streams,
+  type TwoUpstreams,
+  textOf,
+} from './two-upstreams.ts';
 
 let both: TwoUpstreams;
 

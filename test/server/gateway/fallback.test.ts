@@ -3,8 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { damagedGzip } from '../../../server/faults/shape-bytes.ts';
 import { json, type Script } from '../../support/upstream.ts';
-import { ask, errorOf, good, plain, policy, startFallback } from './fallback-answers.ts';
-import { startTwo, type TwoUpstreams } from './two-upstreams.ts';
+import { ask, errorOf, good, plain, policy, startFallback, startTwo, type TwoUpstreams } from './two-upstreams.ts';
 
 let both: TwoUpstreams;
 

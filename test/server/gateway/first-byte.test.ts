@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { json } from '../../support/upstream.ts';
-import { ask, good } from './fallback-answers.ts';
-import { answer, chat, startTwo, streams, type TwoUpstreams } from './two-upstreams.ts';
+import { answer, ask, chat, good, startTwo, streams, type TwoUpstreams } from './two-upstreams.ts';
 
 let both: TwoUpstreams;
 afterEach(() => both.stop());

@@ -8,9 +8,8 @@ import type { LedgerHealthView } from '../../../server/contract/status-views.ts'
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, testKey } from '../../support/gateway.ts';
 import { onlyIf } from '../../support/only-if.ts';
-import { checkout, collectOutput, readyOf } from '../../support/program.ts';
+import { checkout, collectOutput, endProcess, readyOf } from '../../support/program.ts';
 import { fillDisk, makeRoom, seenBy, spawnOnSmallDisk } from '../../support/small-disk.ts';
-import { endProcess } from '../../support/started-process.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../store/sqlite/records.ts';
 

@@ -3,8 +3,7 @@ import http, { type ClientRequest, type IncomingMessage, type ServerResponse } f
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spoolCounts } from '../../../server/http/body/spool.ts';
-import { begun } from '../../support/begun.ts';
-import { eventually } from '../../support/eventually.ts';
+import { begun, eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream } from '../../support/upstream.ts';
 import { chatWithUsage, responsesEvents } from './streams.ts';

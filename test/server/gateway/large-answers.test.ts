@@ -4,7 +4,6 @@
  *
  * @suite long
  */
-
 import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';

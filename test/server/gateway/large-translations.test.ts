@@ -3,7 +3,6 @@
  *
  * @suite long
  */
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

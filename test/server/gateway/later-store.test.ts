@@ -1,6 +1,9 @@
 /** Requests that need stored data wait for a store that is asynchronous, unlike SQLite. */
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { openLocalStore } from '../../../server/store/local-store.ts';
+import type { KnownJobs } from '../../../server/store/ports/job-store.ts';
+import type { Store, StoreOptions } from '../../../server/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   hashOf,
@@ -10,11 +13,86 @@ import {
   type TestPorts,
   testKey,
 } from '../../support/gateway.ts';
-import { openLaterStore, withMethods } from '../../support/later-store.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { bodyOf, completion, strictChat } from '../../support/strict-chat.ts';
 import { answered } from '../../support/strict-gemini.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+// The SQLite store, but asynchronous in all places where a database server would be.
+
+async function later<T>(value: T | Promise<T>): Promise<T> {
+  await setImmediate();
+  return value;
+}
+
+async function openLaterStore(options: StoreOptions): Promise<Store> {
+  const store = openLocalStore(options);
+  const { ledger, jobs, keptResponses, reasoning, renewals } = store;
+  const near = new Set<string>();
+  return later({
+    isShared: true,
+    ledger: withMethods(ledger, {
+      sessionStates: withMethods(ledger.sessionStates, {
+        setStopped: async (id, stoppedAt) => later(ledger.sessionStates.setStopped(id, stoppedAt)),
+        budgetUsedUsd: async (id) => later(ledger.sessionStates.budgetUsedUsd(id)),
+      }),
+      history: {
+        spent: async (...question) => later(ledger.history.spent(...question)),
+        requestsSince: async (...question) => later(ledger.history.requestsSince(...question)),
+        forgetTotal: async (...question) => later(ledger.history.forgetTotal(...question)),
+      },
+    }),
+    jobs: withMethods(jobs, {
+      lookUp: async (ids, groupId) => onlyAbout(ids, await later(jobs.lookUp(ids, groupId))),
+      owing: async () => later(jobs.owing()),
+    }),
+    keptResponses: withMethods(keptResponses, {
+      find: async (id, groupId) => later(keptResponses.find(id, groupId)),
+    }),
+    reasoning: withMethods(reasoning, {
+      async prefetch(keyId, callIds) {
+        await setImmediate();
+        for (const id of callIds) near.add(`${keyId} ${id}`);
+      },
+      find: (keyId, callIds) =>
+        reasoning.find(
+          keyId,
+          callIds.filter((id) => near.has(`${keyId} ${id}`)),
+        ),
+    }),
+    renewals,
+    close: async () => later(store.close()),
+  });
+}
+
+/** Only jobs that were looked up are known. */
+function onlyAbout(ids: readonly string[], known: KnownJobs): KnownJobs {
+  const check = (id: string) => {
+    if (!ids.includes(id)) throw new Error(`${id} was not looked up`);
+  };
+  return {
+    find(kind, id, groupId) {
+      check(id);
+      return known.find(kind, id, groupId);
+    },
+    findAny(id, groupId) {
+      check(id);
+      return known.findAny(id, groupId);
+    },
+  };
+}
+
+/** `target` with some methods replaced. All other members are its own, including private fields. */
+function withMethods<T extends object>(target: T, methods: Partial<T>): T {
+  return new Proxy(target, {
+    get(object, name) {
+      const own: unknown = Reflect.get(methods, name);
+      if (own !== undefined) return own;
+      const value: unknown = Reflect.get(object, name);
+      return typeof value === 'function' ? value.bind(object) : value;
+    },
+  });
+}
 
 const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import { base } from './clouds.ts';
+import { base } from './client-routes.ts';
 
 let foreign: ScriptedUpstream;
 let openai: ScriptedUpstream;

@@ -11,9 +11,9 @@ import { wrapSeal } from '../../../server/apis/neutral/requests/carried-reasonin
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { claudeAt, geminiAt } from '../../support/sdk-clients.ts';
 import * as anthropic from '../../support/strict-anthropic.ts';
+import * as converse from '../../support/strict-bedrock.ts';
 import { bedrockKey } from '../../support/strict-bedrock.ts';
 import * as chat from '../../support/strict-chat.ts';
-import * as converse from '../../support/strict-converse.ts';
 import * as gemini from '../../support/strict-gemini.ts';
 import * as responses from '../../support/strict-responses.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { beforeEach, expect, test } from 'vitest';
-import { begun } from '../../support/begun.ts';
-import { eventually } from '../../support/eventually.ts';
+import { begun, eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

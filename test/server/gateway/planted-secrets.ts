@@ -4,7 +4,6 @@ import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { QueryInputMap, QueryType } from '../../../server/contract/queries.ts';
-
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, type TestGateway } from '../../support/gateway.ts';
 import { eventFrame, sendFrames } from '../../support/strict-bedrock.ts';

@@ -3,9 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type CodingAgent, codingAgents } from '../../support/coding-agents.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { findProgram, programTimeoutMs, runProgram } from '../../support/installed-programs.ts';
+import {
+  type CodingAgent,
+  codingAgents,
+  findProgram,
+  programTimeoutMs,
+  runProgram,
+} from '../../support/installed-programs.ts';
 import { noteFile, noteReaders, noteText } from '../../support/note-readers.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

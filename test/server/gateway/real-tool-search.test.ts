@@ -9,9 +9,9 @@ import { mainProvider, startGateway, type TestGateway, testKey } from '../../sup
 import { findProgram, programTimeoutMs, runProgram } from '../../support/installed-programs.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import * as anthropic from '../../support/strict-anthropic.ts';
+import * as converse from '../../support/strict-bedrock.ts';
 import { bedrockKey } from '../../support/strict-bedrock.ts';
 import * as chat from '../../support/strict-chat.ts';
-import * as converse from '../../support/strict-converse.ts';
 import * as gemini from '../../support/strict-gemini.ts';
 import * as responses from '../../support/strict-responses.ts';
 import { type Script, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

@@ -2,15 +2,19 @@
  * How a realtime session ends: a close by either side, a broken connection, Sluice's own shutdown; and how much data
  * waits in the meantime.
  */
-
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { mebibyte } from '../../../server/contract/units.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, type TestGateway } from '../../support/gateway.ts';
-import { connectRealtime, type RealtimeClient } from '../../support/realtime-client.ts';
-import { type RealtimeUpstream, type SeenSession, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import {
+  connectRealtime,
+  type RealtimeClient,
+  type RealtimeUpstream,
+  type SeenSession,
+  startRealtimeUpstream,
+} from '../../support/realtime-upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
 
 const running: { stop(): Promise<void> }[] = [];

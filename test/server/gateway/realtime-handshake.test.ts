@@ -7,8 +7,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { connectRealtime, refusedHandshake } from '../../support/realtime-client.ts';
-import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import {
+  connectRealtime,
+  type RealtimeUpstream,
+  refusedHandshake,
+  startRealtimeUpstream,
+} from '../../support/realtime-upstream.ts';
 import { startUpstream } from '../../support/upstream.ts';
 
 const running: { stop(): Promise<void> }[] = [];

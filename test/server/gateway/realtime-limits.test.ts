@@ -4,8 +4,14 @@ import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, mainProvider, type TestGateway, testKey } from '../../support/gateway.ts';
-import { connectRealtime, type RealtimeClient, refusedHandshake } from '../../support/realtime-client.ts';
-import { type RealtimeUpstream, type SeenSession, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import {
+  connectRealtime,
+  type RealtimeClient,
+  type RealtimeUpstream,
+  refusedHandshake,
+  type SeenSession,
+  startRealtimeUpstream,
+} from '../../support/realtime-upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
 
 const running: { stop(): Promise<void> }[] = [];

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway } from '../../support/gateway.ts';
-import { connectRealtime } from '../../support/realtime-client.ts';
-import { startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import { connectRealtime, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 
 test('fifty sessions at the same time carry what they should, and leave nothing behind', async () => {
   const upstream = await startRealtimeUpstream();

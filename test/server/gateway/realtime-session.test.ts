@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { connectRealtime, sdkClient } from '../../support/realtime-client.ts';
-import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import {
+  connectRealtime,
+  type RealtimeUpstream,
+  sdkClient,
+  startRealtimeUpstream,
+} from '../../support/realtime-upstream.ts';
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {

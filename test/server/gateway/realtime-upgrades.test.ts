@@ -5,8 +5,12 @@ import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
-import { connectRealtime, refusedHandshake } from '../../support/realtime-client.ts';
-import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import {
+  connectRealtime,
+  type RealtimeUpstream,
+  refusedHandshake,
+  startRealtimeUpstream,
+} from '../../support/realtime-upstream.ts';
 import { geminiAt } from '../../support/sdk-clients.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

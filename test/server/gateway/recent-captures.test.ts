@@ -7,7 +7,6 @@ import { openConfigStore } from '../../../server/config/config-store.ts';
 import { emptyConfig, firstRunConfig } from '../../../server/config/revisions.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { recentBodyBytes } from '../../../server/exchange/capture/recent-captures.ts';
-import { putEmptyLedger } from '../../support/empty-ledger.ts';
 import {
   forgetFailures,
   hashOf,
@@ -18,6 +17,7 @@ import {
   type TestGatewayOptions,
   testKey,
 } from '../../support/gateway.ts';
+import { putEmptyLedger } from '../../support/stand-ins.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { eventStream, json, type ScriptedUpstream, sendPieces, startUpstream } from '../../support/upstream.ts';
 import { chatWithUsage } from './streams.ts';

@@ -15,14 +15,14 @@ import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { createLedgerQueries, type LedgerQueries } from '../../../server/store/sqlite/queries.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
-import type { Course } from '../../support/metered-replies.ts';
 import {
   addTo,
   type By,
+  type Course,
   type MeteredUpstream,
   startMeteredUpstream,
   type Tally,
-} from '../../support/metered-upstream.ts';
+} from '../../support/metered-replies.ts';
 import { pick, randomNumbers } from '../../support/random-numbers.ts';
 import { isSweep } from '../../support/sweep.ts';
 

@@ -6,7 +6,7 @@ import { mainProvider, type TestGateway } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { eventStream, json, type ScriptedUpstream } from '../../support/upstream.ts';
 import { startControlGateway } from '../control/control-gateway.ts';
-import { askOf, completion, keyOne, question, startCached, startCompletions } from './cached-gateway.ts';
+import { askOf, completion, keyOne, question, startCached, startCompletions } from './two-upstreams.ts';
 
 const stopLater = stopAfterEach();
 let upstream: ScriptedUpstream;

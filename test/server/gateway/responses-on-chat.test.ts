@@ -1,7 +1,6 @@
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { itemEvents } from '../../support/response-item-events.ts';
 import {
   bodyOf,
   chunk,
@@ -14,7 +13,7 @@ import {
   usage,
 } from '../../support/strict-chat.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
-import type { Json } from '../apis/translation/translating.ts';
+import { itemEvents, type Json } from '../apis/translation/translating.ts';
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

@@ -1,8 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { ClientRoutes } from './client-routes.ts';
-import { all, input, model } from './sent-files.ts';
-import { samples } from './streams.ts';
+import { all, input, model, samples } from './streams.ts';
 
 const routes = new ClientRoutes().use();
 

@@ -1,8 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { ClientRoutes } from './client-routes.ts';
-import { all, input, model } from './sent-files.ts';
-import { chatUsage, responseObject, responsesUsage } from './streams.ts';
+import { all, chatUsage, input, model, responseObject, responsesUsage } from './streams.ts';
 
 const routes = new ClientRoutes().use();
 

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { hasPostgres, startPostgresInSuite } from '../../support/postgres.ts';
 import { startReplica } from '../../support/replica.ts';
-import { describeSlowCalls } from './slow-calls.ts';
+import { describeSlowCalls } from './streams.ts';
 
 describe.runIf(hasPostgres())('calls of two seconds with the store in PostgreSQL', () => {
   const server = startPostgresInSuite();

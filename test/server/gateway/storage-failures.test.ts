@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { endProcess } from '../../support/started-process.ts';
+import { endProcess } from '../../support/program.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { temporaryFolder } from '../store/sqlite/records.ts';
 

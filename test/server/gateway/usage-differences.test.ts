@@ -310,7 +310,7 @@ const kindOf: Record<Api, keyof ReturnType<typeof madeUp>> = {
   ...{ 'invoke-model': 'claude', 'vertex-claude': 'claude', 'vertex-gemini': 'gemini' },
 };
 
-const seeds = [1, 2, 3, Date.now() % 1_000_000];
+const seeds = [1, Date.now() % 1_000_000];
 
 test.each(seeds)('usage made up from the seed %i', async (seed) => {
   const random = randomNumbers(seed);

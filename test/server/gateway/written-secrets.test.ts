@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLog, createRequestLog } from '../../../server/ground/files/log.ts';
 import { hashOf, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { refusedHandshake } from '../../support/realtime-client.ts';
+import { refusedHandshake } from '../../support/realtime-upstream.ts';
 import { bedrockKey } from '../../support/strict-bedrock.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { begun } from '../../support/begun.ts';
+import { begun } from '../../support/eventually.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
 import { openWindow, post } from './control-requests.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removedFeatures } from '../../../server/contract/removed-features.ts';
 import { openWindowAccess } from '../../../server/control/window-access.ts';
-import { begun } from '../../support/begun.ts';
+import { begun } from '../../support/eventually.ts';
 import { type ControlGateway, startControlGateway } from '../control/control-gateway.ts';
 import { openWindow, post } from './control-requests.ts';
 

@@ -1,8 +1,7 @@
 /** Limits with an asynchronous ledger, such as that of several replicas. */
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { fakeLimiter } from './fake-limiter.ts';
-import { budget, dayMs, exactly, limited, none } from './limited-subjects.ts';
+import { budget, dayMs, exactly, fakeLimiter, limited, none } from './fake-limiter.ts';
 
 const estimate = exactly(none);
 const tenDollars = budget(10, 'day', { hard: true });

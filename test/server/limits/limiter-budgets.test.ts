@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { hourMs } from '../../../server/contract/units.ts';
-import { fakeLimiter } from './fake-limiter.ts';
-import { budget, dayMs, exactly, limited, liveInBerlin, none, passes, refusalOf, spend } from './limited-subjects.ts';
+import {
+  budget,
+  dayMs,
+  exactly,
+  fakeLimiter,
+  limited,
+  liveInBerlin,
+  none,
+  passes,
+  refusalOf,
+  spend,
+} from './fake-limiter.ts';
 
 liveInBerlin();
 

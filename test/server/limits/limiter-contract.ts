@@ -6,8 +6,8 @@ import type { Limited, LimitReached } from '../../../server/contract/limits.ts';
 import { type Estimate, noCharge } from '../../../server/limits/account.ts';
 import type { Limiter, RateHeaders } from '../../../server/limits/limiter.ts';
 import type { Amounts } from '../../../server/store/sqlite/usage-history.ts';
-import { attemptRecord } from '../../support/attempt-record.ts';
-import { budget, cent, exactly, limited, none } from './limited-subjects.ts';
+import { attemptRecord } from '../../support/stand-ins.ts';
+import { budget, cent, exactly, limited, none } from './fake-limiter.ts';
 
 export interface CountingTogether {
   /** They count together, or may all be the same limiter. */

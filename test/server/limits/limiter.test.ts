@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { localCalendar } from '../../../server/contract/calendar.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { hourMs } from '../../../server/contract/units.ts';
-import { fakeLimiter } from './fake-limiter.ts';
 import {
   budget,
   cent,
   dayMs,
   exactly,
+  fakeLimiter,
   limited,
   liveInBerlin,
   none,
@@ -16,7 +16,7 @@ import {
   passes,
   refusalOf,
   spend,
-} from './limited-subjects.ts';
+} from './fake-limiter.ts';
 
 liveInBerlin();
 

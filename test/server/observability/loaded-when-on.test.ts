@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { plainEnvironment } from '../../support/plain-environment.ts';
+import { plainEnvironment } from '../../support/program.ts';
 
 test('packages for metrics and telemetry are loaded only once they are switched on', async () => {
   const script = join(import.meta.dirname, '../../support/print-observers.ts');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../server/observability/prometheus.ts';
 import { UsageSums } from '../../../server/store/sqlite/usage-cells.ts';
-import { attemptRecord } from '../../support/attempt-record.ts';
 import { readPrometheusText } from '../../support/prometheus-text.ts';
+import { attemptRecord } from '../../support/stand-ins.ts';
 import { finishedRow, rescuedRow } from '../store/sqlite/records.ts';
 
 const figures = () => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { awsSigning } from '../../../server/apis/bedrock/provider/signing.ts';
 import type { Transport } from '../../../server/transport/transport.ts';
-import { awsSignature } from '../../support/aws-signature.ts';
+import { awsSignature } from '../../support/stand-ins.ts';
 
 const secretAccessKey = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const host = 'example.amazonaws.com';

@@ -6,8 +6,7 @@ import { converseFrames } from '../../../server/apis/bedrock/provider/converse.t
 import { FrameUnpacker } from '../../../server/apis/bedrock/provider/frame-unpacker.ts';
 import { TransportError } from '../../../server/transport/transport-error.ts';
 import { text } from '../../support/strict-anthropic.ts';
-import { eventFrame, exceptionFrame, framesOf } from '../../support/strict-bedrock.ts';
-import { converseFramesOf, toolUse } from '../../support/strict-converse.ts';
+import { converseFramesOf, eventFrame, exceptionFrame, framesOf, toolUse } from '../../support/strict-bedrock.ts';
 import { tries } from '../../support/sweep.ts';
 import { everySplit } from '../apis/translation/translating.ts';
 

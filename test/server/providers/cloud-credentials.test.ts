@@ -5,7 +5,7 @@ import { awsSigning, readAwsKeys } from '../../../server/apis/bedrock/provider/s
 import type { SignedRequest } from '../../../server/apis/core/dialects/dialect.ts';
 import { googleSigning } from '../../../server/apis/gemini/vertex/credential.ts';
 import { TokenHolder } from '../../../server/apis/gemini/vertex/token-holder.ts';
-import { scriptedTransport } from '../../support/scripted-transport.ts';
+import { scriptedTransport } from '../../support/stand-ins.ts';
 
 describe('an access key of AWS', () => {
   const id = 'AKIAIOSFODNN7EXAMPLE';

@@ -4,9 +4,8 @@ import { bedrockModelPages } from '../../../server/apis/bedrock/provider/bedrock
 import { fetchModelList } from '../../../server/providers/list-models.ts';
 import { probeProvider } from '../../../server/providers/probe.ts';
 import { modelListRequest } from '../../../server/providers/upstream.ts';
-import { awsSignature } from '../../support/aws-signature.ts';
 import { compiledProvider } from '../../support/providers.ts';
-import { scriptedTransport } from '../../support/scripted-transport.ts';
+import { awsSignature, scriptedTransport } from '../../support/stand-ins.ts';
 
 const secretAccessKey = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const accessKey = `AKIAIOSFODNN7EXAMPLE:${secretAccessKey}`;

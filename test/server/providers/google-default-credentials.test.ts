@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { googleSigning } from '../../../server/apis/gemini/vertex/credential.ts';
 import { fetchGoogleToken } from '../../../server/apis/gemini/vertex/google-token.ts';
-import { scriptedTransport } from '../../support/scripted-transport.ts';
+import { scriptedTransport } from '../../support/stand-ins.ts';
 
 const names = ['GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'METADATA_SERVER_DETECTION'] as const;
 const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));

@@ -7,8 +7,8 @@ import type { FailedAttempt } from '../../../server/routing/attempt-result.ts';
 import { moreUseful } from '../../../server/routing/failure-response.ts';
 import type { Picker } from '../../../server/routing/picker.ts';
 import type { Target } from '../../../server/routing/snapshot.ts';
-import { plainPicker } from '../../support/plain-picker.ts';
 import { snapshotOf } from '../../support/providers.ts';
+import { plainPicker } from '../../support/stand-ins.ts';
 
 const { providers } = snapshotOf({
   providers: ['one', 'two', 'three'].map((id) => ({ id, baseUrl: `https://${id}.example/v1` })),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asking, none, type Parts, provider } from './asking-for-models.ts';
+import { asking, none, type Parts, provider } from '../../support/providers.ts';
 
 /** Forms in which a banned model was still answered, and others of the same kinds. */
 const forms = [

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { matchesAny } from '../../../server/routing/pattern.ts';
-import { snapshotOf } from '../../support/providers.ts';
+import { asking, hashOf, none, type Parts, provider, snapshotOf } from '../../support/providers.ts';
 import { tries } from '../../support/sweep.ts';
-import { asking, hashOf, none, type Parts, provider } from './asking-for-models.ts';
 
 describe('key → group → model', () => {
   const config: Parts = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asking, hashOf, none, provider } from './asking-for-models.ts';
+import { asking, hashOf, none, provider } from '../../support/providers.ts';
 
 describe('a plain model name', () => {
   test('goes to all who serve it, in the order of the configuration', () => {

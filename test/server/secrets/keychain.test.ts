@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { keychainMarkerName } from '../../../server/secrets/keychain-record.ts';
 import { openSecretStore } from '../../../server/secrets/open-secret-store.ts';
-import { plainEnvironment } from '../../support/plain-environment.ts';
+import { plainEnvironment } from '../../support/program.ts';
 
 let dataDir: string;
 beforeEach(async () => {

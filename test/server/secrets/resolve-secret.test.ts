@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { resolveSecret } from '../../../server/secrets/resolve-secret.ts';
 import { credentialSecretName, keySecretName } from '../../../server/secrets/secret-store.ts';
-import { createMemorySecretStore } from '../../support/memory-secret-store.ts';
+import { createMemorySecretStore } from '../../support/stand-ins.ts';
 
 let folder: string;
 beforeEach(async () => {

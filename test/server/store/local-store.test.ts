@@ -1,10 +1,8 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe } from 'vitest';
 import { openLocalStore } from '../../../server/store/local-store.ts';
-import { jobContract } from './contract/jobs.ts';
-import { keptResponseContract } from './contract/kept-responses.ts';
+import { jobContract, keptResponseContract, reasoningContract } from './contract/jobs.ts';
 import { ledgerContract } from './contract/ledger/ledger.ts';
-import { reasoningContract } from './contract/reasoning.ts';
 import type { StoreSubject } from './contract/store-subject.ts';
 import { silent, temporaryFolder } from './sqlite/records.ts';
 

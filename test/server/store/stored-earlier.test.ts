@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { configSchema } from '../../../server/contract/config.ts';
 import { openLocalStore } from '../../../server/store/local-store.ts';
-import { hostileFolder } from '../../support/hostile-folder.ts';
+import { hostileFolder } from '../../support/hostile-rows.ts';
 import { everyAnswer } from './contract/ledger/hostile.ts';
 import { silent } from './sqlite/records.ts';
 

@@ -3,7 +3,7 @@ import { concernsOf } from '../../../../renderer/views/overview/attention.ts';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../../server/contract/events.ts';
 import type { CooldownView, ProviderView } from '../../../../server/contract/provider-views.ts';
-import { wellProvider } from '../../../support/health.ts';
+import { wellProvider } from '../../../support/stand-ins.ts';
 import { key, provider, snapshot, status } from '../../events.ts';
 
 const now = Date.UTC(2026, 10, 20);

@@ -7,7 +7,7 @@ import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/vie
 import { errorKinds } from '../../../../server/contract/errors.ts';
 import { fitsFilter } from '../../../../server/contract/request-filter.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
-import { attemptRecord } from '../../../support/attempt-record.ts';
+import { attemptRecord } from '../../../support/stand-ins.ts';
 import { finished } from '../../events.ts';
 
 describe('the filter of the requests', () => {

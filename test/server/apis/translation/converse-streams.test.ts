@@ -7,10 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { bedrockConverse } from '../../../../server/apis/bedrock/translation/translation.ts';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import type { AnswerEvent } from '../../../../server/apis/neutral/neutral-answer.ts';
-import { answerWith, eventsOf, reasoned, toolUse } from '../../../support/strict-converse.ts';
+import { answerWith, eventsOf, reasoned, toolUse } from '../../../support/strict-bedrock.ts';
 import { tries } from '../../../support/sweep.ts';
-import { wholeAnswer } from './neutral-answers.ts';
-import { dataOf, everySplit, type Json, streamed, streamOf, translate, type Way } from './translating.ts';
+import { dataOf, everySplit, type Json, streamed, streamOf, translate, type Way, wholeAnswer } from './translating.ts';
 
 const oss = 'openai.gpt-oss-120b-1:0';
 

@@ -3,7 +3,7 @@
  * "Converse".
  */
 import { describe, expect, test } from 'vitest';
-import { answerWith, eventsOf, reasoned, toolUse } from '../../../support/strict-converse.ts';
+import { answerWith, eventsOf, reasoned, toolUse } from '../../../support/strict-bedrock.ts';
 import { complaintsOf } from './strict-upstreams.ts';
 import { answered, dataOf, type Json, lossesOf, sent, streamed, streamOf, translate, type Way } from './translating.ts';
 

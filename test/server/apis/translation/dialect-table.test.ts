@@ -3,10 +3,8 @@
  * something is neither carried nor reported as a loss.
  */
 import { describe, expect, test } from 'vitest';
-import { cellOf } from './dialect-table/cells.ts';
-import { each, hello } from './dialect-table/notation.ts';
-import { preface } from './dialect-table/preface.ts';
-import { apis, clients, clientWires, lines, pageOf, upstreams } from './dialect-table/table.ts';
+import { cellOf, each, hello } from './dialect-table/notation.ts';
+import { apis, clients, clientWires, lines, pageOf, preface, upstreams } from './dialect-table/table.ts';
 
 const pairs = clientWires.flatMap((client) =>
   upstreams.map((upstream) => ({ client, upstream, from: clients[client], to: apis[upstream.wire], ...upstream })),

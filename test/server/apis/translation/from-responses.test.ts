@@ -3,11 +3,11 @@
  * response", "Streaming events"), and the requests of Codex.
  */
 import { describe, expect, test } from 'vitest';
-import { itemEvents } from '../../../support/response-item-events.ts';
 import {
   answered,
   dataOf,
   everySplit,
+  itemEvents,
   type Json,
   lossesOf,
   sent,

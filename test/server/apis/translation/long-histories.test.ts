@@ -5,8 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { cpuMsOf, leastWorkOf } from '../../../support/cpu-work.ts';
-import { longHistory } from './long-histories.ts';
-import { moment, targetOf, translatorOf } from './translating.ts';
+import { longHistory, moment, targetOf, translatorOf } from './translating.ts';
 
 const models: Record<UpstreamWireName, string> = {
   'openai-chat': 'kimi-k3',

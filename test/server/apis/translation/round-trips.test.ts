@@ -7,8 +7,7 @@ import { writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
 import type { Answer } from '../../../../server/apis/neutral/neutral-answer.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
-import { answerEvents, wholeAnswer } from './neutral-answers.ts';
-import { moment, targetOf } from './translating.ts';
+import { answerEvents, moment, targetOf, wholeAnswer } from './translating.ts';
 
 /** Particulars of a wire: the model, and the signatures that it knows. */
 const wires: Record<WireName, { model: string; seals: Part[] }> = {

@@ -5,9 +5,144 @@
 
 import type { UpstreamWireName } from '../../../../server/apis/neutral/conversation.ts';
 import { isObject } from '../../../../server/contract/is-object.ts';
-import { checkConverse } from './strict-converse-form.ts';
-import { checkToolSchema } from './strict-tool-schemas.ts';
 import type { Json } from './translating.ts';
+
+// What the services refuse in the schema of a tool's input, in their own words where they are known.
+
+/** @param upstream `Claude`, `Gemini` and `Nova` have rules of their own */
+export function checkToolSchema(schema: unknown, upstream: string, complain: (text: string) => void): void {
+  if (!isObject(schema)) return;
+  if (schema.type !== 'object') complain(`schema must be of type "object", got ${JSON.stringify(schema.type)}`);
+  if (upstream !== 'Claude' && !isObject(schema.properties)) complain('object schema missing properties');
+  for (const keyword of ['oneOf', 'anyOf', 'allOf', 'enum', 'not', '$ref'])
+    if (schema[keyword] !== undefined) complain(`schema must not have ${keyword} at the top level`);
+  const isPlain = Object.keys(schema).every((name) => ['type', 'properties', 'required'].includes(name));
+  if (upstream === 'Nova' && !isPlain) complain('only type, properties and required are supported at the top level');
+  checkInside(schema, upstream, complain);
+}
+
+function checkInside(value: unknown, upstream: string, complain: (text: string) => void): void {
+  if (Array.isArray(value)) for (const each of value) checkInside(each, upstream, complain);
+  if (!isObject(value)) return;
+  const { type, items, exclusiveMinimum, exclusiveMaximum, $ref } = value as Json;
+  if (upstream !== 'Claude' && type === 'array' && !isObject(items)) complain('array schema missing items');
+  const limits = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minimum', 'maximum'];
+  if (limits.some((name) => typeof value[name] === 'string')) complain('a limit is not of type "number"');
+  if ([exclusiveMinimum, exclusiveMaximum].some((limit) => typeof limit === 'boolean')) complain('a limit of draft 4');
+  const isBare = Object.keys(value).every((name) => name.startsWith('$'));
+  if (upstream === 'Gemini' && typeof $ref === 'string' && !isBare) complain('$ref beside other keywords');
+  for (const each of Object.values(value)) checkInside(each, upstream, complain);
+}
+
+// Reports the formal errors for which Bedrock's Converse API refuses a request. Sources: Amazon Bedrock API reference,
+// "Converse", `ToolUseBlock`, `DocumentBlock`; browser-use/browser-use#710; vxcontrol/pentagi#196.
+
+interface ConverseBlock extends Json {
+  toolUse?: Json;
+  toolResult?: { toolUseId: string; content: ConverseBlock[] };
+  document?: { name: string };
+  text?: string;
+}
+interface ConverseMessage {
+  role: string;
+  content: ConverseBlock[];
+}
+
+const fields = ['messages', 'system', 'inferenceConfig', 'toolConfig', 'outputConfig', 'additionalModelRequestFields'];
+const kinds = ['text', 'image', 'document', 'video', 'toolUse', 'toolResult', 'reasoningContent', 'cachePoint'];
+
+export function checkConverse(body: Json, complain: Complain): void {
+  for (const name of Object.keys(body)) if (!fields.includes(name)) complain(`the field ${name}`);
+  const messages = body.messages as ConverseMessage[];
+  if (messages[0]?.role !== 'user') complain('A conversation must start with a user message');
+  if (messages.at(-1)?.role !== 'user') complain('This model does not support assistant message prefill');
+  const blocks = messages.flatMap(({ content }) => content);
+  if (body.toolConfig === undefined && blocks.some(({ toolUse, toolResult }) => toolUse ?? toolResult))
+    complain('The toolConfig field must be defined when using toolUse and toolResult content blocks');
+  for (const [index, message] of messages.entries()) {
+    if (messages[index - 1]?.role === message.role) complain('roles must alternate');
+    checkMessage(message, complain);
+    const called = message.content.flatMap(({ toolUse }) => (toolUse ? [toolUse.toolUseId] : []));
+    const next = messages[index + 1]?.content ?? [];
+    const answered = next.flatMap(({ toolResult }) => (toolResult ? [toolResult.toolUseId] : []));
+    if (JSON.stringify(called) !== JSON.stringify(answered)) complain('toolResult and toolUse blocks do not match');
+  }
+  const ids = blocks.flatMap(({ toolUse }) => (toolUse ? [toolUse.toolUseId] : []));
+  if (new Set(ids).size !== ids.length) complain('an id stands twice');
+  const names = blocks.flatMap(({ document }) => (document ? [document.name] : []));
+  if (new Set(names).size !== names.length) complain('Messages contain document blocks with the same name');
+  checkTools(body.toolConfig as Json | undefined, complain);
+  if (body.outputConfig) checkFormat(body.outputConfig as OutputConfig, complain);
+}
+
+interface OutputConfig {
+  textFormat: { type: string; structure: { jsonSchema: { schema: string } } };
+}
+
+/** Source: Amazon Bedrock user guide, "Get validated JSON results from models". */
+function checkFormat({ textFormat }: OutputConfig, complain: Complain): void {
+  if (textFormat.type !== 'json_schema') complain(`textFormat.type ${textFormat.type}`);
+  checkClosed(JSON.parse(textFormat.structure.jsonSchema.schema), complain);
+}
+
+/** Objects must be closed, and numbers and texts must have no bounds. */
+function checkClosed(schema: Json, complain: Complain): void {
+  if (schema.type === 'object' && schema.additionalProperties !== false) complain('additionalProperties must be false');
+  for (const name of ['minimum', 'maximum', 'minLength', 'maxLength'])
+    if (name in schema) complain(`the keyword ${name}`);
+  for (const inner of Object.values((schema.properties as Json | undefined) ?? {}))
+    checkClosed(inner as Json, complain);
+}
+
+function checkMessage({ role, content }: ConverseMessage, complain: Complain): void {
+  if (content.length === 0) complain('The content field is empty');
+  const hasResults = content.some(({ toolResult }) => toolResult);
+  if (hasResults && content.some(({ toolResult }) => !toolResult))
+    complain('Conversation blocks and tool result blocks cannot be provided in the same turn');
+  for (const block of content) {
+    const [kind, ...more] = Object.keys(block);
+    if (kind === undefined || more.length > 0 || !kinds.includes(kind)) complain(`a block of ${kind}`);
+    if (block.text?.trim() === '') complain('The text field is blank');
+    if (block.toolUse) checkCall(block.toolUse, complain);
+    if (block.toolResult) checkMessage({ role: 'result', content: block.toolResult.content }, complain);
+    if (block.reasoningContent && role !== 'assistant') complain('User messages cannot contain reasoning content');
+    if (block.document) checkDocument(block.document, content, complain);
+  }
+}
+
+function checkCall({ toolUseId, name, input }: Json, complain: Complain): void {
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(toolUseId))) complain(`toolUseId ${toolUseId}`);
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(name))) complain(`toolUse.name ${name}`);
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) complain('toolUse.input is no object');
+}
+
+function checkDocument({ name }: { name: string }, content: readonly ConverseBlock[], complain: Complain): void {
+  if (!/^[A-Za-z0-9\-()[\]]+(?: [A-Za-z0-9\-()[\]]+)*$/.test(name) || name.length > 200) complain(`the name ${name}`);
+  if (content.every(({ text }) => text === undefined)) complain('A text block is required with documents');
+}
+
+interface ToolSpec {
+  name: string;
+  description?: string;
+  inputSchema: { json: Json };
+  strict?: boolean;
+}
+
+function checkTools(config: Json | undefined, complain: Complain): void {
+  if (config === undefined) return;
+  const tools = config.tools as { toolSpec: ToolSpec }[];
+  if (tools.length === 0) complain('toolConfig.tools is empty');
+  const names = tools.map(({ toolSpec }) => toolSpec.name);
+  if (new Set(names).size !== names.length) complain('a name stands twice');
+  for (const { toolSpec } of tools) {
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(toolSpec.name)) complain(`the name ${toolSpec.name}`);
+    if (toolSpec.description === '') complain('a description is empty');
+    if (toolSpec.inputSchema.json.type !== 'object') complain('inputSchema.json.type must be object');
+    if (toolSpec.strict) checkClosed(toolSpec.inputSchema.json, complain);
+  }
+  const choices = Object.keys((config.toolChoice as Json | undefined) ?? { auto: {} });
+  if (choices.length !== 1 || !['auto', 'any', 'tool'].includes(String(choices[0]))) complain('toolChoice');
+}
 
 type Complain = (text: string) => void;
 

@@ -1,10 +1,9 @@
 /** Schemas of tools and answers: every provider gets one that it accepts, and nothing that was valid becomes invalid. */
-
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { isObject } from '../../../../server/contract/is-object.ts';
 import { pick, randomNumbers } from '../../../support/random-numbers.ts';
-import { checkToolSchema } from './strict-tool-schemas.ts';
+import { checkToolSchema } from './strict-upstreams.ts';
 import { type Json, lossesOf, sent, type Way } from './translating.ts';
 
 /** A small validator of JSON Schema (draft 2020-12), and random schemas with values that they accept. */

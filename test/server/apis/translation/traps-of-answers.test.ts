@@ -7,6 +7,12 @@ import { writeGeminiError } from '../../../../server/apis/gemini/write-error.ts'
 import { estimateInputTokens } from '../../../../server/apis/translation/estimate-input.ts';
 import {
   answered,
+  chat,
+  chatToClaude,
+  chatToGemini,
+  claude,
+  claudeToChat,
+  claudeToResponses,
   dataOf,
   everySplit,
   type Json,
@@ -16,9 +22,9 @@ import {
   streamOf,
   translate,
   translatorOf,
+  user,
   type Way,
 } from './translating.ts';
-import { chat, chatToClaude, chatToGemini, claude, claudeToChat, claudeToResponses, user } from './trap-requests.ts';
 
 const responsesToChat: Way = { from: 'openai-responses', to: 'openai-chat', model: 'llama-3.3-70b' };
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { type Json, lossesOf, moment, sent, targetOf, translate, translatorOf } from './translating.ts';
 import {
   call,
   chat,
@@ -7,11 +6,18 @@ import {
   chatToGemini,
   claude,
   claudeToChat,
+  type Json,
   loop,
+  lossesOf,
+  moment,
+  sent,
+  targetOf,
   toolResult,
   toolUse,
+  translate,
+  translatorOf,
   user,
-} from './trap-requests.ts';
+} from './translating.ts';
 
 describe('thinking', () => {
   test('Trap 24: calls whose thinking the client has lost are not answered with thinking on (litellm#15601)', () => {

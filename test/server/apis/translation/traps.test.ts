@@ -1,6 +1,5 @@
 /** Defects of other gateways, each with a public report: `owner/repository#number`. */
 import { describe, expect, test } from 'vitest';
-import { type Json, lossesOf, moment, sent, translate, type Way } from './translating.ts';
 import {
   chat,
   chatToClaude,
@@ -8,11 +7,17 @@ import {
   claude,
   claudeToChat,
   claudeToResponses,
+  type Json,
   loop,
+  lossesOf,
+  moment,
+  sent,
   toolResult,
   toolUse,
+  translate,
   user,
-} from './trap-requests.ts';
+  type Way,
+} from './translating.ts';
 
 const chatToConverse: Way = { from: 'openai-chat', to: 'bedrock-converse', model: 'openai.gpt-oss-120b-1:0' };
 const responsesToGemini: Way = { ...chatToGemini, from: 'openai-responses' };

@@ -5,8 +5,7 @@ import { AnswerFold } from '../../../../server/apis/neutral/answers/answer-fold.
 import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import type { Answer, AnswerPart } from '../../../../server/apis/neutral/neutral-answer.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
-import { wholeAnswer } from './neutral-answers.ts';
-import { type Json, streamed, streamOf, translate } from './translating.ts';
+import { type Json, streamed, streamOf, translate, wholeAnswer } from './translating.ts';
 
 interface Recorded {
   whole: Json;

@@ -1,5 +1,4 @@
 /** The most expensive input that clients and upstreams could send to the translation of requests and answers. */
-
 import { overflowIn } from '../../../../server/apis/core/errors/context-overflow.ts';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { JsonNames } from '../../../../server/apis/json/json-names.ts';

@@ -7,7 +7,7 @@ import {
   readStreamEvents,
 } from '../../../../server/contract/conversation/assemble-stream.ts';
 import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
-import { fixture, fixtureNames } from '../../../support/fixtures.ts';
+import { fixture, fixtureNames } from '../../../support/openai-calls.ts';
 import { answered, streamed, streamOf, translate } from '../../apis/translation/translating.ts';
 
 const assemble = (stream: string) => assembleStream(readStreamEvents(stream));

@@ -5,7 +5,7 @@ import { configSchema } from '../../../../server/contract/config.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { createLiveConfig } from '../../../../server/control/live/live-config.ts';
 import { credentialSecretName } from '../../../../server/secrets/secret-store.ts';
-import { createMemorySecretStore } from '../../../support/memory-secret-store.ts';
+import { createMemorySecretStore } from '../../../support/stand-ins.ts';
 
 afterEach(() => void vi.useRealTimers());
 

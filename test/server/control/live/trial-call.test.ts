@@ -7,7 +7,7 @@ import { chooseTrialModel, tryModel } from '../../../../server/control/live/tria
 import { createPriceTable } from '../../../../server/models/price-table.ts';
 import { createTransport } from '../../../../server/transport/create-transport.ts';
 import { compiledProvider } from '../../../support/providers.ts';
-import { scriptedTransport } from '../../../support/scripted-transport.ts';
+import { scriptedTransport } from '../../../support/stand-ins.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
 
 const secret = 'planted-credential-4711';

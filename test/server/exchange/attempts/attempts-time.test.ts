@@ -4,8 +4,7 @@ import { runAttempts } from '../../../../server/exchange/attempts/attempts.ts';
 import { AttemptPlan } from '../../../../server/routing/attempt-plan.ts';
 import type { AttemptResult } from '../../../../server/routing/attempt-result.ts';
 import type { Picker } from '../../../../server/routing/picker.ts';
-import { attemptRecord } from '../../../support/attempt-record.ts';
-import { plainPicker } from '../../../support/plain-picker.ts';
+import { attemptRecord, plainPicker } from '../../../support/stand-ins.ts';
 import { limited, run, silent, targets, transient, withOneCredential } from './scripted-attempts.ts';
 
 describe('the wait before a retry', () => {

@@ -4,8 +4,7 @@ import { runAttempts } from '../../../../server/exchange/attempts/attempts.ts';
 import { AttemptPlan } from '../../../../server/routing/attempt-plan.ts';
 import type { Picker } from '../../../../server/routing/picker.ts';
 import type { Target } from '../../../../server/routing/snapshot.ts';
-import { attemptRecord } from '../../../support/attempt-record.ts';
-import { plainPicker } from '../../../support/plain-picker.ts';
+import { attemptRecord, plainPicker } from '../../../support/stand-ins.ts';
 import { limited, run, type Step, silent, targets, transient, withOneCredential } from './scripted-attempts.ts';
 
 const told = (outcome: Awaited<ReturnType<typeof run>>['outcome']) =>

@@ -1,5 +1,4 @@
 /** Attempts that end as scripted. */
-
 import type { Failure } from '../../../../server/apis/core/failure.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../../server/contract/policy.ts';
@@ -8,9 +7,8 @@ import { AttemptPlan, type NextAttempt } from '../../../../server/routing/attemp
 import type { AttemptResult, FailureResponse } from '../../../../server/routing/attempt-result.ts';
 import type { Picker } from '../../../../server/routing/picker.ts';
 import type { Target } from '../../../../server/routing/snapshot.ts';
-import { attemptRecord } from '../../../support/attempt-record.ts';
-import { plainPicker } from '../../../support/plain-picker.ts';
 import { snapshotOf } from '../../../support/providers.ts';
+import { attemptRecord, plainPicker } from '../../../support/stand-ins.ts';
 
 export const secrets = Object.fromEntries(
   ['one', 'two', 'three'].flatMap((id) => [`provider/${id}/c1`, `provider/${id}/c2`].map((name) => [name, name])),

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { JobPoller } from '../../../../server/exchange/jobs/job-poller.ts';
 import type { Job } from '../../../../server/store/rules/job.ts';
-import { scriptedTransport } from '../../../support/scripted-transport.ts';
+import { scriptedTransport } from '../../../support/stand-ins.ts';
 
 function job(id: string): Job {
   const owner = { groupId: 'default', providerId: 'main', credentialId: null, model: null, keyId: 'k1' };

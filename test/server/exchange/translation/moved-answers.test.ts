@@ -9,8 +9,7 @@ import { ClientReasoning } from '../../../../server/exchange/translation/client-
 import { RequestApart, vectorsApart } from '../../../../server/exchange/translation/request-apart.ts';
 import { TranslationThreads } from '../../../../server/exchange/translation/translation-threads.ts';
 import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
-import { clientWires, saidKinds } from '../../../bench/conversations.ts';
-import { upstreamStreams } from '../../../bench/upstream-streams.ts';
+import { clientWires, saidKinds, upstreamStreams } from '../../../bench/conversations.ts';
 import { type Json, targetOf, translatorOf } from '../../apis/translation/translating.ts';
 
 const threads = new TranslationThreads();

@@ -14,7 +14,7 @@ import {
 } from '../../../../server/exchange/translation/request-apart.ts';
 import { TranslationThreads } from '../../../../server/exchange/translation/translation-threads.ts';
 import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
-import { upstreamStreams } from '../../../bench/upstream-streams.ts';
+import { upstreamStreams } from '../../../bench/conversations.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
 import * as chat from '../../../support/strict-chat.ts';
 import * as gemini from '../../../support/strict-gemini.ts';

@@ -6,12 +6,16 @@ import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts'
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
-import { type Said, saidKinds, type UpstreamWire, upstreamWires } from '../../../bench/conversations.ts';
+import {
+  type Said,
+  saidKinds,
+  type UpstreamWire,
+  upstreamStreams,
+  upstreamWires,
+} from '../../../bench/conversations.ts';
 import { translatedConversations } from '../../../bench/translated-phase.ts';
-import { upstreamStreams } from '../../../bench/upstream-streams.ts';
 import { cpuMsOf } from '../../../support/cpu-work.ts';
-import { longHistory } from '../../apis/translation/long-histories.ts';
-import { here, moment, streamOf, targetOf, translatorOf } from '../../apis/translation/translating.ts';
+import { here, longHistory, moment, streamOf, targetOf, translatorOf } from '../../apis/translation/translating.ts';
 
 type Conversation = (typeof translatedConversations)[number];
 

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { memoryInUse } from '../../../support/cpu-work.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { mainProvider, type TestGateway, testKey } from '../../../support/gateway.ts';
-import { memoryInUse } from '../../../support/memory-in-use.ts';
 import { json, oddCuts, type ScriptedUpstream, sendPieces, startUpstream } from '../../../support/upstream.ts';
 import { startControlGateway } from '../../control/control-gateway.ts';
 

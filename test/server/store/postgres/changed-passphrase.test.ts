@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SecretStore } from '../../../../server/secrets/secret-store.ts';
 import { openSealedSecrets } from '../../../../server/store/postgres/secret-store.ts';
-
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
 import { ensureBuilt, startProgram } from '../../../support/program.ts';

@@ -14,7 +14,7 @@ import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts'
 import { openReplicaStore } from '../../../support/postgres-store.ts';
 import { pick, randomNumbers } from '../../../support/random-numbers.ts';
 import { everyAnswer } from '../contract/ledger/hostile.ts';
-import { day, ended, hour, minute, noon, quarter } from '../contract/ledger/used-ledger.ts';
+import { day, ended, hour, minute, noon, quarter } from '../contract/store-subject.ts';
 import { capturedExchange, silent, temporaryFolder } from '../sqlite/records.ts';
 
 /** With the second, two providers cost the same, but for the last digit of the sums. */

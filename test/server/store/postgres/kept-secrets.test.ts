@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createMemorySecretStore } from '../../../support/memory-secret-store.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
 import { startReplica } from '../../../support/replica.ts';
+import { createMemorySecretStore } from '../../../support/stand-ins.ts';
 import { startUpstream } from '../../../support/upstream.ts';
 import {
   configOf,

@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Migration, postgresMigrations } from '../../../../server/store/postgres/migrations.ts';
 import { migratePostgres, openPostgresDatabase } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
-import { begun } from '../../../support/begun.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { begun, eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { silent } from '../sqlite/records.ts';
 

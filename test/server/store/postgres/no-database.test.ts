@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemWith } from './opened-database.ts';
+import { problemWith } from '../../../support/postgres-store.ts';
 
 test.each(['', 'secret', 'mysql://user:secret@host/db', 'http://secret'])(
   '%j is no address of a database',

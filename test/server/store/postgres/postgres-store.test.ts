@@ -6,10 +6,8 @@ import { openSealedSecrets } from '../../../../server/store/postgres/secret-stor
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openReplicaStore, openTables } from '../../../support/postgres-store.ts';
-import { job, jobContract } from '../contract/jobs.ts';
-import { keptResponseContract } from '../contract/kept-responses.ts';
+import { job, jobContract, keptResponseContract, reasoningContract } from '../contract/jobs.ts';
 import { ledgerContract } from '../contract/ledger/ledger.ts';
-import { reasoningContract } from '../contract/reasoning.ts';
 import { type StoreSubject, useStore } from '../contract/store-subject.ts';
 import { silent } from '../sqlite/records.ts';
 

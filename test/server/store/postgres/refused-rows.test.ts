@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { configSchema } from '../../../../server/contract/config.ts';
 import { importFolder } from '../../../../server/store/postgres/import-folder.ts';
 import type { Store } from '../../../../server/store/store.ts';
-import { hostileFolder } from '../../../support/hostile-folder.ts';
+import { hostileFolder } from '../../../support/hostile-rows.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openReplicaStore, openTables } from '../../../support/postgres-store.ts';
 import { everyAnswer } from '../contract/ledger/hostile.ts';
-import { ended, hour, minute, noon } from '../contract/ledger/used-ledger.ts';
+import { ended, hour, minute, noon } from '../contract/store-subject.ts';
 import { rescuedRow, silent, temporaryFolder } from '../sqlite/records.ts';
 
 const log = { ...silent, error() {} };

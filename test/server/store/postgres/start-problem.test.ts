@@ -6,7 +6,7 @@ import { postgresMigrations } from '../../../../server/store/postgres/migrations
 import { migratePostgres } from '../../../../server/store/postgres/open-database.ts';
 import { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
-import { open, problemWith } from './opened-database.ts';
+import { open, problemWith } from '../../../support/postgres-store.ts';
 
 describe.runIf(hasPostgres())('a database that cannot be used', () => {
   const server = startPostgresInSuite();

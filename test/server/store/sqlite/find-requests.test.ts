@@ -4,7 +4,7 @@ import type { RequestConditions } from '../../../../server/store/rules/request-c
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import { createLedgerQueries } from '../../../../server/store/sqlite/queries.ts';
-import { attemptRecord } from '../../../support/attempt-record.ts';
+import { attemptRecord } from '../../../support/stand-ins.ts';
 import { capturedExchange, clockAt, finishedRow, noon, silent, startedRow } from './records.ts';
 
 let database: Database;

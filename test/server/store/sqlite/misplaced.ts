@@ -3,7 +3,7 @@ import type { SqlValue } from '../../../../server/store/rules/columns.ts';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
 import { ledgerMigrations } from '../../../../server/store/sqlite/schema.ts';
-import { attemptRecord } from '../../../support/attempt-record.ts';
+import { attemptRecord } from '../../../support/stand-ins.ts';
 import { capturedExchange, finishedRow, noon, sessionMark, silent } from './records.ts';
 
 /** The number of migrations without the one that begins the repair. */

@@ -6,8 +6,7 @@ import type { CapturedExchange } from '../../../../server/contract/capture.ts';
 import type { RequestRecord, RequestSession, RequestStarted } from '../../../../server/contract/ledger.ts';
 import type { LedgerHealthView } from '../../../../server/contract/status-views.ts';
 import type { SweepClock } from '../../../../server/store/sqlite/sweep-clock.ts';
-
-import { attemptRecord } from '../../../support/attempt-record.ts';
+import { attemptRecord } from '../../../support/stand-ins.ts';
 
 const accounting = {
   usage: { inputTokens: 10, outputTokens: 5 },

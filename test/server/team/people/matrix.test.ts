@@ -4,7 +4,7 @@ import type { CommandType } from '../../../../server/contract/commands.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import type { Person } from '../../../../server/contract/people.ts';
 import type { QueryInputMap, QueryType } from '../../../../server/contract/queries.ts';
-import { begun } from '../../../support/begun.ts';
+import { begun } from '../../../support/eventually.ts';
 import { commands, queries, span } from './matrix-cases.ts';
 import {
   admin,

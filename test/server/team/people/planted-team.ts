@@ -1,5 +1,4 @@
 /** A gateway that two groups share, with requests of both groups, and people in one of them. */
-
 import type { Person } from '../../../../server/contract/people.ts';
 import type { Caller } from '../../../../server/control/people/caller.ts';
 import type { PeopleStore } from '../../../../server/store/ports/people-store.ts';

@@ -2,9 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { begun } from '../../../support/begun.ts';
 import { stretched } from '../../../support/cpu-work.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { begun, eventually } from '../../../support/eventually.ts';
 import { hashOf } from '../../../support/gateway.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { chunk } from '../../../support/strict-chat.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { begun } from '../../../support/begun.ts';
+import { begun } from '../../../support/eventually.ts';
 import { clientSecret } from '../../../support/identity-provider.ts';
 import { cookieIn, type SignInGateway, startSignInGateway } from './signed-in.ts';
 

@@ -1,5 +1,4 @@
 /** A gateway at which people sign in through an identity provider on loopback. */
-
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../../server/contract/people.ts';
 import type { TestPorts } from '../../../support/gateway.ts';

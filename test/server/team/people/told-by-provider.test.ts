@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { openEncryptedFile } from '../../../../server/secrets/encrypted-file.ts';
 import { openPeopleStore } from '../../../../server/store/sqlite/people-store.ts';
 import { personIdOf } from '../../../../server/team/people/rights.ts';
-import { begun } from '../../../support/begun.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { begun, eventually } from '../../../support/eventually.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
 
 describe('a refresh token', () => {

@@ -8,7 +8,7 @@ import type { SharedCountsSettings } from '../../../../server/contract/replica-l
 import { stretched } from '../../../support/cpu-work.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
-import { budget, cent, exactly, limited, none } from '../../limits/limited-subjects.ts';
+import { budget, cent, exactly, limited, none } from '../../limits/fake-limiter.ts';
 import { admits } from '../../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica, type ReplicaOptions } from './replicas.ts';
 

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../support/eventually.ts';
-import { type Relay, startRelay } from '../../../support/relay.ts';
+import { type Relay, startRelay } from '../../../support/ports.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
-import { budget, exactly, limited, none } from '../../limits/limited-subjects.ts';
+import { budget, exactly, limited, none } from '../../limits/fake-limiter.ts';
 import { admits } from '../../limits/limiter-contract.ts';
 import { finishAt, type LedgerRow, openReplica, type Replica } from './replicas.ts';
 

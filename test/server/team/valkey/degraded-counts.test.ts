@@ -5,7 +5,7 @@ import { Account } from '../../../../server/limits/account.ts';
 import { CountedSubject } from '../../../../server/team/valkey/counted-subject.ts';
 import { DegradedCounts } from '../../../../server/team/valkey/degraded-counts.ts';
 import { ReplyCounts, ReplyNumbers } from '../../../../server/team/valkey/reply-counts.ts';
-import { budget, none } from '../../limits/limited-subjects.ts';
+import { budget, none } from '../../limits/fake-limiter.ts';
 
 const replicas = 3;
 const dollars = (usd: number) => ({ usd, tokens: 0, unpriced: 0 });

@@ -6,11 +6,10 @@ import type { Limited, LimitReached } from '../../../../server/contract/limits.t
 import { type Estimate, noCharge } from '../../../../server/limits/account.ts';
 import type { Limiter } from '../../../../server/limits/limiter.ts';
 import type { Amounts } from '../../../../server/store/sqlite/usage-history.ts';
-import { attemptRecord } from '../../../support/attempt-record.ts';
 import { pick, randomNumbers } from '../../../support/random-numbers.ts';
+import { attemptRecord } from '../../../support/stand-ins.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
-import { fakeLimiter } from '../../limits/fake-limiter.ts';
-import { limited } from '../../limits/limited-subjects.ts';
+import { fakeLimiter, limited } from '../../limits/fake-limiter.ts';
 import { admits } from '../../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica } from './replicas.ts';
 

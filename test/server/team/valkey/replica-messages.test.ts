@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
-import { exactly, limited, none } from '../../limits/limited-subjects.ts';
+import { exactly, limited, none } from '../../limits/fake-limiter.ts';
 import { admits } from '../../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica } from './replicas.ts';
 

@@ -1,5 +1,4 @@
 /** Replicas that count together, without gateways. */
-
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Limited, LimitReached } from '../../../../server/contract/limits.ts';
 import type { SharedCountsSettings } from '../../../../server/contract/replica-limits.ts';
@@ -13,10 +12,11 @@ import {
   connectValkey,
   openReplicaLimits,
 } from '../../../../server/team/valkey/open-replica-limits.ts';
-import { finishedRecord } from '../../limits/fake-limiter.ts';
-import { owned } from '../../limits/limited-subjects.ts';
+import { finishedRecord, owned } from '../../limits/fake-limiter.ts';
 import type { CountingTogether } from '../../limits/limiter-contract.ts';
 import { healthy } from '../../store/sqlite/records.ts';
+
+// One of several gateways that share a database.
 
 export interface LedgerRow {
   id: string;

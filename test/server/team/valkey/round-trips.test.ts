@@ -5,7 +5,7 @@ import { noSpending } from '../../../../server/limits/spending.ts';
 import type { UsageHistory } from '../../../../server/store/sqlite/usage-history.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
-import { budget, cent, exactly, limited, none } from '../../limits/limited-subjects.ts';
+import { budget, cent, exactly, limited, none } from '../../limits/fake-limiter.ts';
 import { admits } from '../../limits/limiter-contract.ts';
 import { finishAt, openReplica, type Replica } from './replicas.ts';
 

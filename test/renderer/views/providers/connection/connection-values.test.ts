@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changesOf, valuesOf } from '../../../../../renderer/views/providers/connection/connection-values.ts';
 import { stateOf } from '../../../../../renderer/views/providers/provider-state.ts';
 import type { ProviderView } from '../../../../../server/contract/provider-views.ts';
-import { well, wellProvider } from '../../../../support/health.ts';
+import { well, wellProvider } from '../../../../support/stand-ins.ts';
 
 const provider: ProviderView = {
   id: 'main',

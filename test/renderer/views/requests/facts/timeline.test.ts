@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { apiOfUrl } from '../../../../../renderer/state/chat/read-sent.ts';
 import { lanesOf, longestGapOf, phasesOf, ticksOf } from '../../../../../renderer/views/requests/facts/timeline.ts';
 import type { RequestView } from '../../../../../server/contract/request-views.ts';
-import { attemptRecord } from '../../../../support/attempt-record.ts';
+import { attemptRecord } from '../../../../support/stand-ins.ts';
 import { finished } from '../../../events.ts';
 
 const attempt = attemptRecord({ credential: null, startedAt: 1_001, connectMs: 4, firstByteMs: 50, totalMs: 90 });

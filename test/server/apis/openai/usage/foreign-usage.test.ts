@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { capabilities } from '../../../../../server/contract/operations.ts';
 import { tries } from '../../../../support/sweep.ts';
-import { extract } from './extract-from.ts';
+import { extract } from '../streams.ts';
 
 const json = 'application/json';
 const sse = 'text/event-stream; charset=utf-8';

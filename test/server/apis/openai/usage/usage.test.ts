@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Capability, extract } from './extract-from.ts';
+import { type Capability, extract } from '../streams.ts';
 
 const json = 'application/json';
 const sse = 'text/event-stream; charset=utf-8';

@@ -14,8 +14,7 @@ import {
   withMember,
 } from '../../../../support/hostile-rows.ts';
 import { healthy } from '../../sqlite/records.ts';
-import type { StoreSubject } from '../store-subject.ts';
-import { ended, hour, minute, noon, useLedger } from './used-ledger.ts';
+import { ended, hour, minute, noon, type StoreSubject, useLedger } from '../store-subject.ts';
 
 const span = { sinceMs: noon, untilMs: noon + hour };
 const within = { keyIds: ['k1'], groupIds: ['default'] };

@@ -3,8 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { type ExportFormat, exportRequests } from '../../../../../server/store/sqlite/export.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { capturedExchange, shadowed } from '../../sqlite/records.ts';
-import type { StoreSubject } from '../store-subject.ts';
-import { began, day, dayName, ended, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
+import {
+  began,
+  day,
+  dayName,
+  ended,
+  minute,
+  noon,
+  type StoreSubject,
+  type UsedLedger,
+  useLedger,
+} from '../store-subject.ts';
 
 export function keptContract(subject: StoreSubject): void {
   shadowContract(subject);

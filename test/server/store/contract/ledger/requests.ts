@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { RequestConditions } from '../../../../../server/store/rules/request-conditions.ts';
-import { attemptRecord } from '../../../../support/attempt-record.ts';
+import { attemptRecord } from '../../../../support/stand-ins.ts';
 import { capturedExchange } from '../../sqlite/records.ts';
-import type { StoreSubject } from '../store-subject.ts';
-import { began, day, ended, hour, minute, noon, useLedger } from './used-ledger.ts';
+import { began, day, ended, hour, minute, noon, type StoreSubject, useLedger } from '../store-subject.ts';
 
 export function requestsContract(subject: StoreSubject): void {
   describe('requests', () => {

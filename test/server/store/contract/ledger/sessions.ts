@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { lostPurchaseCode } from '../../../../../server/contract/errors.ts';
 import type { RequestRecord, RequestSession, Usage } from '../../../../../server/contract/ledger.ts';
-import { attemptRecord } from '../../../../support/attempt-record.ts';
+import { attemptRecord } from '../../../../support/stand-ins.ts';
 import { sessionMark } from '../../sqlite/records.ts';
-import type { StoreSubject } from '../store-subject.ts';
-import { began, day, ended, hour, minute, noon, type UsedLedger, useLedger } from './used-ledger.ts';
+import {
+  began,
+  day,
+  ended,
+  hour,
+  minute,
+  noon,
+  type StoreSubject,
+  type UsedLedger,
+  useLedger,
+} from '../store-subject.ts';
 
 const idOf = (number: number) => `ses_${String(number).padStart(16, '0')}`;
 const session = (number: number, step: RequestSession['step'] = 'prompt', thread = 'aaaaaaaa') =>

@@ -1,5 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+
+const programs = ['valkey-server', 'redis-server'];
+
+/** The name of the server program; null if there is none. */
+export function findValkey(): string | null {
+  return programs.find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0) ?? null;
+}
 
 /** The folder with `initdb` and `postgres`; null if there is none. */
 export function findPostgres(): string | null {
