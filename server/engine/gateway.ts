@@ -211,8 +211,6 @@ function createServedApi(
     logRequest(record);
   };
   const limitRefusals = new LimitRefusals();
-  /** Ids of running requests, which have rows. */
-  const begun = new Set<string>();
   const bills = new JobBilling({ jobs, limiter, prices, finished, usageOf: (kind) => registry.usageOf(kind) });
   const { captureSwitch, faults } = control;
   const attempts = attemptPorts(base, { registry, eventLoopMonitor, reportError });
@@ -221,12 +219,10 @@ function createServedApi(
     ...{ limiter, prices, jobs, attempts },
     companions: createCompanions({ ...base, captureSwitch, faults, bills, observability, translationThreads }),
     started(request, reserved) {
-      begun.add(request.id);
       ledger.started(request, reserved);
       control.requestStarted(request);
     },
-    finished(record, books) {
-      const hasBegun = begun.delete(record.id);
+    finished(record, { hasBegun, books }) {
       // A client can send any number of requests without a valid key or over its limits, so they get no rows.
       if (record.keyId === null) {
         ledger.refusals.add(record);

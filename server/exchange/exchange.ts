@@ -49,10 +49,9 @@ export interface ExchangePorts {
   companions: readonly Companion[];
   started(request: RequestStarted, reserved: Reserved | null): void;
   /**
-   * `books`: the job whose usage is in the record. False if the request gets no row, because it is one of many that are
-   * refused.
+   * False if the request gets no row, because it is one of many that are refused.
    */
-  finished(record: RequestRecord, books?: BookedJob): boolean;
+  finished(record: RequestRecord, ending: { hasBegun: boolean; books?: BookedJob | undefined }): boolean;
 }
 
 /** The listener's side of a request. What it does throws a GatewayError if the request is to be refused. */
@@ -121,6 +120,7 @@ export class Exchange {
   #reserved: Reserved | null = null;
   /** A hard budget applies, so that the reserved usage is recorded if the actual usage is unknown. */
   #mayCost = false;
+  #hasBegun = false;
   #hasLeft = false;
   /** Why Sluice itself has ended the response. */
   #cutOff: GatewayError | null = null;
@@ -311,6 +311,7 @@ export class Exchange {
     this.#reserved = reserved;
     this.#mayCost = hardBudgetOf(member) !== null;
     this.#ports.started(this.#trace.started, reserved);
+    this.#hasBegun = true;
     this.#ports.attempts.eventLoopMonitor.end();
     return reserved;
   }
@@ -426,7 +427,7 @@ export class Exchange {
     const ending: Ending = { accounting: accountFor(this.#trace, body, { prices, reserved, unfetchable }) };
     for (const visit of this.#visits) visit.answered?.(ending);
     const record = this.#trace.record(this.#door.request, ending.accounting);
-    const hasRow = finished(record, ending.books);
+    const hasRow = finished(record, { hasBegun: this.#hasBegun, books: ending.books });
     for (const visit of this.#visits) visit.ended?.(record, hasRow);
   }
 }

@@ -18,7 +18,7 @@ import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';
 
 interface SessionAccountingPorts extends LimitPorts {
   started(request: RequestStarted, reserved: Reserved | null): void;
-  finished(record: RequestRecord): void;
+  finished(record: RequestRecord, ending: { hasBegun: true }): void;
   reportError(error: unknown): void;
 }
 
@@ -26,6 +26,9 @@ type ResponseDone = Extract<ServerEvent, { kind: 'response-done' }>;
 
 /** Limit of running responses. OpenAI runs one response in the conversation and a few out of band. */
 const maxRunning = 100;
+
+/** A response has its row from its beginning. */
+const hasRow = { hasBegun: true } as const;
 
 const nothingUsed: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 const unknownUse: Accounting = { ...nothingUsed, costUsd: null };
@@ -177,7 +180,7 @@ export class SessionAccounting implements MessageWatch {
     const accounting = used ? this.#accountingOf(used, this.#owner.target.model ?? this.#owner.model) : null;
     const unknown = hasFailed ? nothingUsed : this.#fallbackAccounting(row);
     const failure = hasFailed ? 'transient' : null;
-    this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }));
+    this.#ports.finished(row.end({ failure, errorCode, error: errorCode, accounting: accounting ?? unknown }), hasRow);
     return begun ? null : this.#afterMessage();
   }
 
@@ -200,11 +203,11 @@ export class SessionAccounting implements MessageWatch {
     const row = new ResponseRow(this.#owner, 'transcription', target);
     row.begun();
     const accounting = used ? this.#accountingOf(used, this.#transcribesWith) : unknownUse;
-    this.#ports.finished(row.end({ failure: null, errorCode: null, error: null, accounting }));
+    this.#ports.finished(row.end({ failure: null, errorCode: null, error: null, accounting }), hasRow);
   }
 
   #finish(row: ResponseRow, failure: 'client-gone' | 'stream-broken', accounting: Accounting): void {
-    this.#ports.finished(row.end({ failure, errorCode: null, error: null, accounting }));
+    this.#ports.finished(row.end({ failure, errorCode: null, error: null, accounting }), hasRow);
   }
 
   #accountingOf(usage: Usage, model: string | null): Accounting {

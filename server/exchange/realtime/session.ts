@@ -45,7 +45,7 @@ export interface SessionPorts {
   attempts: AttemptsPorts;
   cassettes: CassetteSource;
   started(request: RequestStarted, reserved: Reserved | null): void;
-  finished(record: RequestRecord): void;
+  finished(record: RequestRecord, ending: { hasBegun: boolean }): void;
 }
 
 /** The listener's side of a session. What it does throws a GatewayError if the session is to be refused. */
@@ -86,6 +86,7 @@ export class Session {
   #relay: SessionRelay | undefined;
   #sessionEnd: SessionEnd | undefined;
   #isClientGone = false;
+  #hasBegun = false;
   /** Why Sluice ends it, since it is shutting down. */
   #cutOff: GatewayError | null = null;
 
@@ -141,6 +142,7 @@ export class Session {
     const rates = await admitSession(this.#ports, this.#trace.id, session.member);
     for (const name in rates) door.response.setHeader(name, rates[name] ?? '');
     this.#ports.started(this.#trace.started, null);
+    this.#hasBegun = true;
 
     // Attempts, and the relay between the client and the upstream that has opened the session.
     const connection = await this.#connect(session, sessionPlan);
@@ -291,7 +293,7 @@ export class Session {
 
   #finish(): void {
     for (const { record } of this.#trace.attempts) record.costUsd = 0;
-    this.#ports.finished(this.#trace.record(this.#door.request, noUsage));
+    this.#ports.finished(this.#trace.record(this.#door.request, noUsage), { hasBegun: this.#hasBegun });
     this.#place?.release();
   }
 }

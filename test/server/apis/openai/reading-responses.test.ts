@@ -112,6 +112,25 @@ describe('a whole answer', () => {
     expect(isPlausibleBeginning(Buffer.from(beginning), findRoute('POST', '/embeddings').route.wire)).toBe(wanted);
   });
 
+  test.each([0, 1, 2, 3])(
+    'with a raw control character anywhere in a string is damaged, %i bytes into its memory',
+    (shift) => {
+      const { wire } = findRoute('POST', '/v1/chat/completions').route;
+      const kindOf = (text: string) => {
+        const memory = Buffer.alloc(256, '\0');
+        const bytes = memory.subarray(
+          shift,
+          shift + memory.write(`{"choices":[{"message":{"content":"${text}"}}]}`, shift),
+        );
+        return readJson(bytes, wire, { isFramed: true, passesUnread: false }).kind;
+      };
+      for (const text of ['', 'é~ \u{7f}\u{80}\u{ff}', '\u{fffd}'.repeat(9)]) expect(kindOf(text)).toBe('answer');
+      for (let code = 0; code < 0x20; code++)
+        for (let at = 0; at < 9; at++)
+          expect(kindOf('é~!'.repeat(3).slice(0, at) + String.fromCharCode(code) + ' ')).toBe('damaged');
+    },
+  );
+
   test('of an empty list is a good answer to who asks for one', () => {
     expect(read('/responses/resp_1/input_items', '{"data":[]}', { method: 'GET' })).toBe('answer');
   });
