@@ -15,8 +15,7 @@ import classes from './Panel.module.css';
 import type { PanelStore } from './panel-store.ts';
 import { AmountsIn, usePanelWords } from './panel-words.tsx';
 import { usePanelDesktop, WindowLink } from './Rows.tsx';
-import { Switched, useSwitching } from './Switched.tsx';
-import { SwitchView } from './SwitchView.tsx';
+import { Switched, SwitchView, useSwitching } from './SwitchView.tsx';
 import { type PanelActions, useDesktopView, usePanel } from './use-panel.ts';
 
 export function Panel({ store }: { store: PanelStore }) {

@@ -11,8 +11,7 @@ import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { ChangeDialog, namesOf } from './ChangeDialog.tsx';
 import { Snippet, type WithKey } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
-import { TestOutcomeNote } from './TestOutcomeNote.tsx';
-import { useTestCall } from './use-test-call.ts';
+import { TestOutcomeNote, useTestCall } from './TestCall.tsx';
 
 interface ApplyPanelProps {
   view: ConnectClientView;

@@ -8,8 +8,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
 import classes from './Connect.module.css';
-import { TestOutcomeNote } from './TestOutcomeNote.tsx';
-import { useTestCall } from './use-test-call.ts';
+import { TestOutcomeNote, useTestCall } from './TestCall.tsx';
 
 interface ChoiceBarProps {
   keyChoice: KeyChoice;

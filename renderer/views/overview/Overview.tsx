@@ -12,9 +12,7 @@ import { AttentionSection } from './AttentionSection.tsx';
 import classes from './DemoNote.module.css';
 import { FirstRunPath } from './first-run/FirstRunPath.tsx';
 import { LiveStrip } from './LiveStrip.tsx';
-import { UsageSection } from './UsageSection.tsx';
-import { useOverviewChoice } from './use-overview-choice.ts';
-import { useUsage } from './use-usage.ts';
+import { UsageSection, useOverviewChoice, useUsage } from './UsageSection.tsx';
 
 export function Overview() {
   const { overview: names } = useMessages();

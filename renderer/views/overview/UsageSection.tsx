@@ -1,18 +1,19 @@
 import { SegmentedControl, Skeleton } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
+import { useSearchParams } from 'wouter';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { Section } from '../../components/layout/Section.tsx';
-import type { UsageAnswers } from '../../components/usage/load-usage.ts';
+import { type Dimension, loadUsage, type UsageAnswers, type UsageQuestion } from '../../components/usage/load-usage.ts';
 import { MetricChart } from '../../components/usage/MetricChart.tsx';
 import { MetricTiles } from '../../components/usage/MetricTiles.tsx';
 import { TopTable } from '../../components/usage/TopTable.tsx';
 import classes from '../../components/usage/Usage.module.css';
-import { firstByteFigures } from '../../components/usage/usage-figures.ts';
+import { type FirstByteFigure, firstByteFigures, type Metric } from '../../components/usage/usage-figures.ts';
+import { type RangeName, rangeNames } from '../../components/usage/usage-range.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
-import { useControlState } from '../../state/control/use-control.ts';
-import type { OverviewChoice } from './use-overview-choice.ts';
-import type { useUsage } from './use-usage.ts';
+import { useControlState, useControlStore } from '../../state/control/use-control.ts';
+import { useLiveQuery } from '../../state/control/use-query.ts';
 
 interface UsageSectionProps {
   choice: OverviewChoice;
@@ -100,4 +101,47 @@ function useIsPainted(): boolean {
     return () => cancelAnimationFrame(frame);
   }, []);
   return isPainted;
+}
+
+/** The figures of the overview, updated live. A range chosen to fit the data stays until the screen is left. */
+export function useUsage({ range, by, metric }: UsageQuestion) {
+  const { query } = useControlStore();
+  const [foundRange, setFoundRange] = useState<RangeName | null>(null);
+  const load = useCallback(async () => {
+    const answers = await loadUsage(query, { range: range ?? foundRange, by, metric }, Date.now());
+    if (range === null && answers.total.length > 0) setFoundRange(answers.range);
+    return answers;
+  }, [query, range, foundRange, by, metric]);
+  return useLiveQuery(load);
+}
+
+interface Chosen {
+  /** Null for the range that fits the data. */
+  range: RangeName | null;
+  by: Dimension;
+  metric: Metric;
+  figure: FirstByteFigure;
+}
+
+interface OverviewChoice extends Chosen {
+  choose(changes: Partial<Chosen>): void;
+}
+
+const metrics: readonly Metric[] = ['requests', 'tokens', 'cost', 'errors', 'firstByte'];
+
+/** The chosen view of the usage. It is part of the address, so that it survives a reload and can be bookmarked. */
+export function useOverviewChoice(): OverviewChoice {
+  const [search, setSearch] = useSearchParams();
+  return {
+    range: oneOf(rangeNames, search.get('range')) ?? null,
+    by: oneOf(dimensions, search.get('by')) ?? 'model',
+    metric: oneOf(metrics, search.get('metric')) ?? 'requests',
+    figure: oneOf(firstByteFigures, search.get('figure')) ?? 'together',
+    choose: ({ range, ...changes }) =>
+      setSearch((old) => ({ ...Object.fromEntries(old), ...(range && { range }), ...changes }), { replace: true }),
+  };
+}
+
+function oneOf<Value extends string>(values: readonly Value[], text: string | null): Value | undefined {
+  return values.find((value) => value === text);
 }

@@ -10,7 +10,7 @@ import type { Messages } from '../../messages/en/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type KeyChoice, useKeyChoice } from '../../state/choices/use-key-choice.ts';
 import { ChatPanel } from './chat/ChatPanel.tsx';
-import { useSentRequest } from './chat/use-sent-request.ts';
+import { useSentRequest } from './chat/use-chat.ts';
 import classes from './Playground.module.css';
 import { CompletionsPanel } from './panels/CompletionsPanel.tsx';
 import { EmbeddingsPanel } from './panels/EmbeddingsPanel.tsx';

@@ -9,15 +9,12 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { type ProviderRowData, switchCommand } from '../../state/providers/providers.ts';
 import { useLocks } from '../../state/rights/use-rights.ts';
-import { ActivityBar } from './ActivityBar.tsx';
 import { ProviderMark } from './adding/ProviderMark.tsx';
-import { ProviderFacts } from './ProviderFacts.tsx';
+import { ActivityBar, ProviderFacts, ResetHealth } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
-import { ProbeResult } from './probe/ProbeResult.tsx';
-import { useProbe } from './probe/use-probe.ts';
+import { ProbeResult, useProbe } from './probe/ProbeResult.tsx';
 import { hasRefusedCredential } from './provider-state.ts';
-import { ResetHealth } from './ResetHealth.tsx';
-import { LeaveButton } from './removal/LeaveButton.tsx';
+import { LeaveButton } from './removal/RemoveProvider.tsx';
 import type { ProviderActivity } from './use-provider-activity.ts';
 
 interface ProviderCardProps {

@@ -1,10 +1,16 @@
+import { Button } from '@mantine/core';
+import { IconRestore } from '@tabler/icons-react';
+import { Link } from 'wouter';
 import { type CooldownView, failingModelsOf, type ProviderView } from '../../../server/contract/provider-views.ts';
 import { CooldownNote } from '../../components/feedback/CooldownNote.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import type { Formats } from '../../messages/formats.ts';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useQuery } from '../../state/control/use-query.ts';
 import { blockedReason, unlistedReason } from '../../state/providers/providers.ts';
+import { failureWordsOf } from '../../state/requests/failures.ts';
 import classes from './Providers.module.css';
 import { hasRefusedCredential, type ProviderState, stateOf } from './provider-state.ts';
 import { hasJustFailed, type ProviderActivity } from './use-provider-activity.ts';
@@ -97,4 +103,104 @@ function describeModels(provider: ProviderView, names: Messages['providers'], fo
   const { length } = provider.modelNames;
   if (length > 0) return names.modelCount(length, formats.number(length));
   return provider.takesAnyModel ? names.anyModel : names.noModels;
+}
+
+interface ActivityBarProps {
+  id: string;
+  name: string;
+  /** Null if there were no requests; undefined while unknown, in which case nothing is stated. */
+  activity: ProviderActivity | null | undefined;
+}
+
+/** Requests to a provider in the last 24 hours: a bar per hour, the cost, and the last error. */
+export function ActivityBar({ id, name, activity }: ActivityBarProps) {
+  const { messages, formats } = useLocalization();
+  const names = messages.providers.activity;
+  if (activity === undefined) return <p className={classes.quiet}>…</p>;
+  if (activity === null || activity.requests === 0) return <p className={classes.quiet}>{names.none}</p>;
+  const { requests, errors, costUsd } = activity;
+  const summary = names.summary(names.requests(requests, formats.number(requests)), formats.percent(errors / requests));
+  return (
+    <div className={classes.activity}>
+      <div className={classes.bars} role="img" aria-label={messages.labelled(names.title, summary)}>
+        {activity.hours.map((hour) => (
+          <span
+            key={hour.startMs}
+            className={classes.bar}
+            data-share={shareOf(hour)}
+            title={names.hour(
+              formats.clock(hour.startMs),
+              names.requests(hour.requests, formats.number(hour.requests)),
+              formats.number(hour.errors),
+            )}
+          />
+        ))}
+      </div>
+      <p className={classes.quiet}>
+        {summary}
+        {costUsd !== null && ` · ${names.spend(formats.dollars(costUsd))}`}
+        {' · '}
+        <Link href={`/requests?provider=${encodeURIComponent(id)}`} aria-label={names.openNamed(name)}>
+          {names.open}
+        </Link>
+      </p>
+      {errors > 0 && <LastError id={id} count={errors} />}
+    </div>
+  );
+}
+
+/** In the provider's own words, if it sent any. */
+function LastError({ id, count }: { id: string; count: number }) {
+  const { messages, formats } = useLocalization();
+  const { answer } = useQuery<'requests'>(
+    { type: 'requests', filter: { provider: id, outcome: 'failed' }, limit: 1 },
+    count,
+  );
+  const request = answer?.requests[0];
+  if (!request) return null;
+  const failed = request.attempts.findLast((attempt) => attempt.provider === id && attempt.error !== null);
+  return (
+    <p className={classes.error}>
+      <RelativeTime moment={request.startedAt} phrase={messages.providers.activity.lastError} />
+      {formats.gap}
+      <Link href={`/requests/${request.id}`}>
+        {failed?.error
+          ? describeError(failed.error, messages)
+          : [request.status, request.errorCode].filter(Boolean).join(' ')}
+      </Link>
+    </p>
+  );
+}
+
+function describeError(error: string, { inspector, providers }: Messages): string {
+  const { by, status, words } = failureWordsOf(error);
+  if (status !== null) return providers.activity.answered(status, words);
+  return by === 'connection' ? inspector.connectionError(words) : words;
+}
+
+/** Grades an hour by its share of errors. */
+function shareOf({ requests, errors }: ProviderActivity['hours'][number]): 'none' | 'good' | 'some' | 'bad' {
+  if (requests === 0) return 'none';
+  if (errors === 0) return 'good';
+  return errors / requests < 0.5 ? 'some' : 'bad';
+}
+
+/** Ends the cooldowns of a provider so that it is called again at once. Renders nothing if it is off or healthy. */
+export function ResetHealth({ provider }: { provider: ProviderView }) {
+  const { health: names } = useMessages();
+  const command = useCommand();
+  const { id, name, enabled, health } = provider;
+  if (!enabled || health.state === 'ok') return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<IconRestore size={14} />}
+      aria-label={names.resetNamed(name)}
+      loading={command.isRunning}
+      onClick={() => void command.run({ type: 'provider.reset-health', id })}
+    >
+      {names.reset}
+    </Button>
+  );
 }

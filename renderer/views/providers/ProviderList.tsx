@@ -15,7 +15,7 @@ import { useCanChange, useLocks } from '../../state/rights/use-rights.ts';
 import { AddProvider, type Stage } from './adding/AddProvider.tsx';
 import { EnvironmentSection } from './adding/EnvironmentOffers.tsx';
 import { draftOf } from './adding/provider-draft.ts';
-import { JoinButton } from './joining/JoinButton.tsx';
+import { JoinButton } from './joining/JoinDialog.tsx';
 import { ProviderCard } from './ProviderCard.tsx';
 import classes from './Providers.module.css';
 import { activityIn, useProviderActivity } from './use-provider-activity.ts';

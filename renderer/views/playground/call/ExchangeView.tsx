@@ -1,3 +1,5 @@
+import { Button } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { originOf } from '../../../../server/contract/address.ts';
@@ -5,10 +7,11 @@ import { contentOf } from '../../../../server/contract/conversation/body-content
 import { BodyView } from '../../../components/body/BodyView.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
-import type { Exchange } from '../../../state/calls/exchange.ts';
+import { type Exchange, type Failure, isTemporary } from '../../../state/calls/exchange.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
+import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import classes from '../Playground.module.css';
-import { AnswerFacts } from './AnswerFacts.tsx';
 import { codeLanguages, codeOf } from './request-code.ts';
 
 type ExchangePart = 'request' | 'reply';
@@ -86,4 +89,99 @@ function CodeCopies({ exchange }: { exchange: Exchange }) {
       ))}
     </div>
   );
+}
+
+/** Shown below an answer: its usage, cost and speed, as recorded by Sluice. */
+export function AnswerFacts({ requestId }: { requestId: string | null }) {
+  const { messages, formats } = useLocalization();
+  const { answer: names, toRequest } = messages.playground;
+  const providerName = useProviderName();
+  const request = useControlState(({ requests }) => requests.find(({ id }) => id === requestId) ?? null);
+  if (!request || request.outcome === null) return null;
+  const { usage, costUsd, firstByteMs, totalMs, provider } = request;
+  const speed = tokensPerSecond(request);
+  const facts = [
+    usage?.inputTokens !== undefined && names.tokensIn(formats.number(usage.inputTokens)),
+    usage?.outputTokens !== undefined && names.tokensOut(formats.number(usage.outputTokens)),
+    costUsd !== null && formats.dollars(costUsd),
+    firstByteMs !== null && names.firstByte(formats.duration(firstByteMs)),
+    speed !== null && names.speed(formats.number(Math.round(speed))),
+    totalMs !== null && names.total(formats.duration(totalMs)),
+    provider !== null && providerName(provider),
+  ];
+  return (
+    <p className={classes.answerFacts}>
+      {facts.filter(Boolean).join(' · ')}{' '}
+      <Link href={`/requests/${request.id}`} title={toRequest}>
+        {names.details}
+      </Link>
+    </p>
+  );
+}
+
+/** Measured from the first byte; null if the time was too short to measure. */
+function tokensPerSecond({ usage, firstByteMs, totalMs }: LiveRequest): number | null {
+  const streamMs = (totalMs ?? 0) - (firstByteMs ?? 0);
+  if (firstByteMs === null || streamMs < 20 || !usage?.outputTokens) return null;
+  return usage.outputTokens / (streamMs / 1_000);
+}
+
+interface FailureNoteProps {
+  failure: Failure | null;
+  /** The request behind it; null if Sluice never had one. */
+  requestId?: string | null;
+  onRetry?: (() => void) | undefined;
+  onChooseModel?: (() => void) | undefined;
+}
+
+/** Why there is no answer, or only a partial one, and the way on. */
+export function FailureNote({ failure, requestId = null, onRetry, onChooseModel }: FailureNoteProps) {
+  const { playground: names } = useMessages();
+  if (!failure) return null;
+  if (failure.kind === 'stopped') return <p className={classes.soft}>{names.stopped}</p>;
+  const hint = failure.kind === 'refused' ? hintFor(failure.status) : null;
+  const mayRetry = failure.kind === 'told' || isTemporary(failure);
+  return (
+    <div className={classes.failure} role="alert">
+      <IconAlertTriangle className={classes.failureIcon} size={16} aria-hidden />
+      <div>
+        <p className={classes.words}>{describeFailure(failure, names)}</p>
+        {hint && <p className={classes.hint}>{names.failureHints[hint]}</p>}
+        <div className={classes.wayOn}>
+          {onRetry && mayRetry && (
+            <Button size="compact-xs" variant="default" onClick={onRetry}>
+              {names.tryAgain}
+            </Button>
+          )}
+          {onChooseModel && hint === 'model' && (
+            <Button size="compact-xs" variant="default" onClick={onChooseModel}>
+              {names.chooseModel}
+            </Button>
+          )}
+          {failure.kind === 'keyless' && <Link href="/keys">{names.toKeys}</Link>}
+          {requestId && <Link href={`/requests/${requestId}`}>{names.whatHappened}</Link>}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type Names = ReturnType<typeof useMessages>['playground'];
+
+/** What to do about an error of the gateway or a provider; null if nothing general can be said. */
+function hintFor(status: number): keyof Names['failureHints'] | null {
+  if (status === 404) return 'model';
+  if (status === 401 || status === 403) return 'access';
+  return status === 402 || status === 429 ? 'limit' : null;
+}
+
+function describeFailure(failure: Failure, names: Names): string {
+  switch (failure.kind) {
+    case 'refused':
+      return names.refused(String(failure.status), failure.message);
+    case 'told':
+      return names.broke(failure.message || names.noWords);
+    default:
+      return names[failure.kind];
+  }
 }

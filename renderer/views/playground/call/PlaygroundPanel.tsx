@@ -1,21 +1,21 @@
 import { Button, SegmentedControl } from '@mantine/core';
-import { IconAdjustmentsHorizontal, IconPlayerStopFilled, IconSend } from '@tabler/icons-react';
+import { IconAdjustmentsHorizontal, IconPaperclip, IconPlayerStopFilled, IconSend, IconX } from '@tabler/icons-react';
 import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { ChooseFileButton } from '../../../components/buttons/ChooseFileButton.tsx';
+import { IconAction } from '../../../components/buttons/IconAction.tsx';
 import { DrawerFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
-import { useLocalization } from '../../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import type { Failure } from '../../../state/calls/exchange.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import type { ModelChoice } from '../../../state/choices/use-model-choice.ts';
 import classes from '../Playground.module.css';
-import { AutoScrollBox } from './AutoScrollBox.tsx';
-import { ExchangeView, isExchangePart } from './ExchangeView.tsx';
-import { FailureNote } from './FailureNote.tsx';
+import { ExchangeView, FailureNote, isExchangePart } from './ExchangeView.tsx';
 import type { ExchangeRunner } from './use-exchange.ts';
 
 /** One call at a time, and its answer. */
@@ -186,4 +186,74 @@ function useModelFromAddress(choice: ModelChoice): void {
   useEffect(() => {
     if (model) apply(model);
   }, [model]);
+}
+
+/** The distance from the end, in pixels, up to which the box still follows new content. */
+const nearEndPx = 32;
+
+interface AutoScrollBoxProps {
+  /** An answer is expected. When this becomes true, the box scrolls to the end again. */
+  isRunning: boolean;
+  children: ReactNode;
+}
+
+/** Scrolls to new content, unless the person has scrolled up to read. */
+function AutoScrollBox({ isRunning, children }: AutoScrollBoxProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const lastTopPx = useRef(0);
+  useEffect(() => {
+    if (!isRunning) return;
+    isAtEnd.current = true;
+    box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [isRunning]);
+  useEffect(() => {
+    const container = box.current;
+    if (!container || !content.current) return;
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) container.scrollTop = container.scrollHeight;
+    });
+    observer.observe(content.current);
+    return () => observer.disconnect();
+  }, []);
+  const updatePosition = () => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = box.current ?? {};
+    // The event is fired after scrolling, so text added in between does not mean that the person has left the end.
+    if (scrollHeight - scrollTop - clientHeight < nearEndPx) isAtEnd.current = true;
+    else if (scrollTop < lastTopPx.current) isAtEnd.current = false;
+    lastTopPx.current = scrollTop;
+  };
+  return (
+    <div className={classes.result} ref={box} onScroll={updatePosition} aria-live="polite">
+      <div className={classes.resultInner} ref={content}>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+interface FilePickerProps {
+  label: string;
+  accept: string;
+  file: File | null;
+  onPick(file: File | null): void;
+}
+
+/** Chooses a file, shows its name, and lets the person remove it. */
+export function FilePicker({ label, accept, file, onPick }: FilePickerProps) {
+  const { playground: names } = useMessages();
+  return (
+    <div className={classes.pick}>
+      <ChooseFileButton accept={accept} icon={<IconPaperclip size={14} />} onChoose={onPick}>
+        {label}
+      </ChooseFileButton>
+      {file && (
+        <>
+          <span className={classes.fileName}>{file.name}</span>
+          <IconAction label={names.removeFile(file.name)} icon={<IconX size={14} />} onClick={() => onPick(null)} />
+        </>
+      )}
+    </div>
+  );
 }

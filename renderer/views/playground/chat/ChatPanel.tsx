@@ -1,22 +1,21 @@
 import { Button, Textarea } from '@mantine/core';
-import { IconColumns2, IconMessagePlus, IconX } from '@tabler/icons-react';
+import { IconColumns2, IconMessage2, IconMessagePlus, IconPencil, IconRefresh, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
 import { IconAction } from '../../../components/buttons/IconAction.tsx';
+import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
+import { AnswerText } from '../../../components/text/AnswerText.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
-import { findMessage } from '../../../state/chat/conversation.ts';
+import { findMessage, isWordless, type Turn } from '../../../state/chat/conversation.ts';
 import { countSet } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { type ModelChoice, useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { shortcutOf } from '../../../state/window/shortcuts.ts';
-import { FailureNote } from '../call/FailureNote.tsx';
-import { FilePicker } from '../call/FilePicker.tsx';
-import { PlaygroundPanel } from '../call/PlaygroundPanel.tsx';
+import { AnswerFacts, FailureNote } from '../call/ExchangeView.tsx';
+import { FilePicker, PlaygroundPanel } from '../call/PlaygroundPanel.tsx';
 import { SamplingFields } from '../call/SamplingFields.tsx';
 import classes from '../Playground.module.css';
-import { ConversationView } from './ConversationView.tsx';
-import { addLane, beginEdit, beginNewChat, cancelEdit, chatExchanges, removeLane } from './chat-session.ts';
-import { useChat } from './use-chat.ts';
+import { addLane, beginEdit, beginNewChat, cancelEdit, chatExchanges, removeLane, useChat } from './use-chat.ts';
 
 type Chat = ReturnType<typeof useChat>;
 
@@ -243,5 +242,95 @@ function ChatOptions({ session: { chat, change, areToolsWrong } }: { session: Ch
         maxRows={12}
       />
     </>
+  );
+}
+
+interface ConversationViewProps {
+  turns: readonly Turn[];
+  isRunning: boolean;
+  /** Nothing can be sent now. */
+  isBlocked: boolean;
+  /** One of several models is still to be chosen. */
+  isModelMissing: boolean;
+  /** The message that is being edited. */
+  editedTurn: number | null;
+  onEdit(index: number): void;
+  onRegenerate(index: number): void;
+}
+
+/** The conversation so far. */
+function ConversationView({ turns, isRunning, isModelMissing, editedTurn, ...rest }: ConversationViewProps) {
+  const { playground: names } = useMessages();
+  if (turns.length === 0) {
+    return (
+      <div className={classes.empty}>
+        <IconMessage2 size={28} stroke={1.3} aria-hidden />
+        <p className={classes.words}>{isModelMissing ? names.modelToChoose : names.chatEmpty}</p>
+        {!isModelMissing && <p className={classes.words}>{names.messageHint}</p>}
+      </div>
+    );
+  }
+  return (
+    <ol className={classes.turns}>
+      {turns.map((turn, index) => (
+        <TurnView
+          key={turn.id}
+          {...{ ...rest, turn, index }}
+          isEdited={index === editedTurn}
+          isStreaming={isRunning && index === turns.length - 1}
+        />
+      ))}
+    </ol>
+  );
+}
+
+interface TurnViewProps extends Pick<ConversationViewProps, 'isBlocked' | 'onEdit' | 'onRegenerate'> {
+  turn: Turn;
+  index: number;
+  isEdited: boolean;
+  isStreaming: boolean;
+}
+
+function TurnView({ turn, index, isEdited, isStreaming, isBlocked, onEdit, onRegenerate }: TurnViewProps) {
+  const { playground: names } = useMessages();
+  const isAnswer = turn.role === 'assistant';
+  const author = turn.model ?? names.roles[turn.role];
+  const regenerate = isBlocked ? undefined : () => onRegenerate(index);
+  return (
+    <li className={isAnswer ? classes.answer : classes.said} data-edited={isEdited || undefined}>
+      <div className={classes.role}>
+        <span className={classes.author}>{author}</span>
+        {!isStreaming && (
+          <span className={classes.turnActs}>
+            {turn.text !== '' && <CopyButton value={turn.text} label={author} />}
+            {isAnswer ? (
+              <IconAction
+                label={names.regenerate}
+                icon={<IconRefresh size={16} />}
+                isDisabled={isBlocked}
+                onClick={() => onRegenerate(index)}
+              />
+            ) : (
+              <IconAction
+                label={names.edit}
+                icon={<IconPencil size={16} />}
+                isDisabled={isBlocked}
+                onClick={() => onEdit(index)}
+              />
+            )}
+          </span>
+        )}
+      </div>
+      {turn.image && <img className={classes.shown} src={turn.image} alt={names.attachedImage} />}
+      {isAnswer ? <AnswerText text={turn.text} /> : <p className={classes.words}>{turn.text}</p>}
+      {isStreaming && isWordless(turn) && <p className={classes.soft}>…</p>}
+      {turn.toolCalls.map((call) => (
+        <p key={call.id} className={classes.toolCall}>
+          {names.toolCall} <code>{`${call.name}(${call.arguments})`}</code>
+        </p>
+      ))}
+      <FailureNote failure={turn.failure} requestId={turn.requestId} onRetry={regenerate} />
+      {isAnswer && <AnswerFacts requestId={turn.requestId} />}
+    </li>
   );
 }

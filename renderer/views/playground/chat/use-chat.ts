@@ -1,3 +1,6 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { sentRequestOf } from '../../../../server/contract/sent-request.ts';
 import { createDataLineReader, type Outcome } from '../../../state/calls/exchange.ts';
 import { parseJson } from '../../../state/calls/json-path.ts';
 import {
@@ -10,11 +13,12 @@ import {
   withNewVersion,
   withUserInput,
 } from '../../../state/chat/conversation.ts';
-import { chatParameters, schemaOf } from '../../../state/chat/sampling.ts';
+import { type ParsedSentRequest, parseSentRequest, type SentChat } from '../../../state/chat/read-sent.ts';
+import { chatParameters, noParameters, type SamplingDraft, schemaOf } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
-import { useSessionFields } from '../../../state/window/session-value.ts';
-import { useExchange } from '../call/use-exchange.ts';
-import { chatExchanges, chatSession } from './chat-session.ts';
+import { useQuery } from '../../../state/control/use-query.ts';
+import { createSessionValue, useSessionFields } from '../../../state/window/session-value.ts';
+import { createExchangeStore, useExchange } from '../call/use-exchange.ts';
 
 /**
  * The conversations of the chat panel: a message is sent to each model, and each conversation continues independently.
@@ -127,4 +131,112 @@ function readAsDataUrl(file: Blob): Promise<string> {
   reader.onerror = () => reject(reader.error);
   reader.readAsDataURL(file);
   return promise;
+}
+
+/** State of the chat panel that outlives its screen: conversations, input and parameters. */
+interface ChatSession {
+  /** One conversation per model, side by side. */
+  lanes: readonly (readonly Turn[])[];
+  /** The models of the lanes after the first, which has the panel's. */
+  otherModels: readonly string[];
+  /** The message to which the input is a new version; null for a new message. */
+  editing: { message: Turn; index: number /** What was in the input before. */; draft: string } | null;
+  text: string;
+  image: File | null;
+  system: string;
+  tools: string;
+  sampling: SamplingDraft;
+}
+
+const chatSession = createSessionValue<ChatSession>({
+  lanes: [[]],
+  otherModels: [],
+  editing: null,
+  text: '',
+  image: null,
+  system: '',
+  tools: '',
+  sampling: noParameters,
+});
+
+/** The last exchange of each lane. */
+export const chatExchanges = [
+  createExchangeStore(),
+  createExchangeStore(),
+  createExchangeStore(),
+  createExchangeStore(),
+] as const;
+
+/** The new lane begins a conversation of its own, with a model still to be chosen. */
+export function addLane(): void {
+  chatSession.set((old) => ({
+    ...old,
+    lanes: [...old.lanes, []],
+    otherModels: [...old.otherModels, ''],
+  }));
+}
+
+/** @param lane not the first */
+export function removeLane(lane: number): void {
+  chatSession.set((old) => ({
+    ...old,
+    lanes: old.lanes.toSpliced(lane, 1),
+    otherModels: old.otherModels.toSpliced(lane - 1, 1),
+  }));
+  for (const [index, store] of chatExchanges.entries()) {
+    if (index >= lane) store.set(chatExchanges[index + 1]?.get() ?? null);
+  }
+}
+
+export function beginNewChat(): void {
+  chatSession.set((old) => ({ ...old, lanes: old.lanes.map(() => []), editing: null }));
+  for (const store of chatExchanges) store.set(null);
+}
+
+/** Puts a message of the person into the input. Sent, it takes the place of that message and of all that followed. */
+export function beginEdit(lane: number, index: number): void {
+  chatSession.set((old) => {
+    const message = old.lanes[lane]?.[index];
+    if (message === undefined) return old;
+    return { ...old, text: message.text, editing: { message, index, draft: old.editing?.draft ?? old.text } };
+  });
+}
+
+export function cancelEdit(): void {
+  chatSession.set((old) => (old.editing ? { ...old, text: old.editing.draft, editing: null } : old));
+}
+
+/** The outcome of opening a request; null if none was to be opened. */
+type OpenedRequest =
+  | { id: string; state: 'opened' /** Null for the panel's own. */; api: string | null; omitted: readonly string[] }
+  | { id: string; state: Exclude<ParsedSentRequest['kind'], 'chat'> }
+  | null;
+
+const panelApi = 'OpenAI Chat Completions';
+
+/** Opens the captured request named in the address, `/playground?from=req_…`, and replaces the content of the panel. */
+export function useSentRequest(): OpenedRequest {
+  const sentId = new URLSearchParams(useSearch()).get('from');
+  const [, goTo] = useLocation();
+  const [opened, setOpened] = useState<OpenedRequest>(null);
+  const { answer, problem } = useQuery<'request'>(sentId === null ? null : { type: 'request', id: sentId });
+  const showResult = useEffectEvent((id: string, parsed: ParsedSentRequest) => {
+    if (parsed.kind === 'chat') {
+      open(parsed.chat);
+      const api = parsed.api === panelApi ? null : parsed.api;
+      setOpened({ id, state: 'opened', api, omitted: parsed.chat.omitted });
+    } else setOpened({ id, state: parsed.kind });
+    const model = parsed.kind === 'chat' && parsed.chat.model ? `?model=${encodeURIComponent(parsed.chat.model)}` : '';
+    goTo(`/playground/chat${model}`, { replace: true });
+  });
+  useEffect(() => {
+    if (sentId !== null && answer?.request.id === sentId) showResult(sentId, parseSentRequest(sentRequestOf(answer)));
+    else if (sentId !== null && problem) showResult(sentId, { kind: 'missing' });
+  }, [sentId, answer, problem]);
+  return opened;
+}
+
+function open({ turns, text, system, tools, sampling }: SentChat): void {
+  const opened = { lanes: [turns], otherModels: [], editing: null, text, system, tools, sampling, image: null };
+  chatSession.set(opened);
 }

@@ -6,7 +6,7 @@ import { completionsParameters, countSet, noParameters } from '../../../state/ch
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { createSessionValue, useSessionFields } from '../../../state/window/session-value.ts';
-import { AnswerFacts } from '../call/AnswerFacts.tsx';
+import { AnswerFacts } from '../call/ExchangeView.tsx';
 import { PlaygroundPanel } from '../call/PlaygroundPanel.tsx';
 import { SamplingFields } from '../call/SamplingFields.tsx';
 import { createExchangeStore, useExchange } from '../call/use-exchange.ts';

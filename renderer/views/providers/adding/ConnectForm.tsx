@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { cleanBaseUrl } from '../../../../server/contract/address.ts';
 import { CredentialFields } from '../../../components/credentials/CredentialForm.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
-import { isBaseUrl } from '../connection/base-url.ts';
+import { isBaseUrl } from '../connection/connection-values.ts';
 import classes from '../Providers.module.css';
 import {
   blanksOf,

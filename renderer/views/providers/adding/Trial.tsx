@@ -10,7 +10,7 @@ import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlStore } from '../../../state/control/use-control.ts';
 import { useUnsaved } from '../../../state/edits/unsaved-edits.ts';
 import classes from '../Providers.module.css';
-import { Diagnosis, ProbeSteps } from '../probe/ProbeSteps.tsx';
+import { Diagnosis, ProbeSteps } from '../probe/ProbeResult.tsx';
 import { additionOf, type Field, isTyped, type ProviderDraft, remediesFor, trialOf } from './provider-draft.ts';
 
 interface TrialProps {

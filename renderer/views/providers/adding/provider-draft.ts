@@ -9,7 +9,7 @@ import {
   draftedCredential,
   emptyDraft,
 } from '../../../components/credentials/CredentialForm.tsx';
-import { fillPlaceholders, isBaseUrl, placeholdersOf } from '../connection/base-url.ts';
+import { fillPlaceholders, isBaseUrl, placeholdersOf } from '../connection/connection-values.ts';
 
 /** The service to add: a preset, possibly with a detected local server, or whatever is at an address. */
 export type Choice = { preset: Preset; found?: DetectedServer } | { address: string };

@@ -1,8 +1,24 @@
-import { Button, Collapse, Group, NativeSelect, Stack, Switch, TagsInput, TextInput } from '@mantine/core';
-import { type FormErrors, useForm } from '@mantine/form';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import {
+  Button,
+  Collapse,
+  Group,
+  NativeSelect,
+  NumberInput,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TagsInput,
+  TextInput,
+} from '@mantine/core';
+import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
+import { IconChevronDown, IconChevronRight, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { longestTimeoutMs } from '../../../../server/contract/bounds.ts';
+import type { Lock } from '../../../../server/contract/lock.ts';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import { secondMs } from '../../../../server/contract/units.ts';
+import { IconAction } from '../../../components/buttons/IconAction.tsx';
+import { Fieldset } from '../../../components/forms/Fieldset.tsx';
 import { FormActions } from '../../../components/forms/FormActions.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { Lockable } from '../../../components/locks/Lockable.tsx';
@@ -12,9 +28,15 @@ import { useControlState } from '../../../state/control/use-control.ts';
 import { type Edits, rebaseEdits, settleEdits } from '../../../state/edits/edits.ts';
 import { useLocks } from '../../../state/rights/use-rights.ts';
 import classes from '../Providers.module.css';
-import { AdvancedFields, type ConnectionFieldsProps } from './AdvancedFields.tsx';
-import { exampleBaseUrls, isBaseUrl } from './base-url.ts';
-import { type ConnectionValues, changesOf, valuesOf } from './connection-values.ts';
+import {
+  type ConnectionValues,
+  changesOf,
+  exampleBaseUrls,
+  isBaseUrl,
+  phases,
+  servesOptions,
+  valuesOf,
+} from './connection-values.ts';
 
 /** Connection settings of a provider. Follows changes of the values in force. */
 export function ConnectionForm({ provider }: { provider: ProviderView }) {
@@ -187,5 +209,148 @@ function ModelsFields({ form, lockOf }: ConnectionFieldsProps) {
         />
       )}
     </Lockable>
+  );
+}
+
+type ConnectionFormState = UseFormReturnType<ConnectionValues>;
+
+/** Properties of every part of the form. */
+interface ConnectionFieldsProps {
+  form: ConnectionFormState;
+  /** The lock on a field of the provider, if any. */
+  lockOf(field: keyof ProviderView): Lock | null;
+}
+
+/** Rarely needed settings: timeouts, a proxy, headers, and how usage is determined. */
+function AdvancedFields({ form, lockOf }: ConnectionFieldsProps) {
+  const { connection: names } = useMessages().providers;
+  return (
+    <Stack gap="sm">
+      <Lockable lock={lockOf('timeouts')}>
+        <Fieldset legend={names.timeouts}>
+          <SimpleGrid cols={2} spacing="sm">
+            {phases.map((phase) => (
+              <NumberInput
+                key={phase}
+                label={names.phases[phase]}
+                placeholder={names.usual[phase]}
+                min={0.001}
+                max={longestTimeoutMs / secondMs}
+                suffix=" s"
+                hideControls
+                {...form.getInputProps(`timeouts.${phase}`)}
+              />
+            ))}
+          </SimpleGrid>
+        </Fieldset>
+      </Lockable>
+      <Lockable lock={lockOf('proxy')}>
+        <ProxyFields form={form} />
+      </Lockable>
+      <Lockable lock={lockOf('certificate')}>
+        <TextInput
+          label={names.certificate}
+          description={names.certificateHint}
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('certificate')}
+        />
+      </Lockable>
+      <Lockable lock={lockOf('headers')}>
+        <HeaderFields form={form} />
+      </Lockable>
+      <Lockable lock={lockOf('serves')}>
+        <NativeSelect
+          label={names.serves}
+          description={names.servesHint}
+          data={servesOptions.map((value) => ({ value, label: names.servesChoices[value] }))}
+          {...form.getInputProps('serves')}
+        />
+      </Lockable>
+      <Lockable lock={lockOf('contextTokens')}>
+        <NumberInput
+          label={names.contextTokens}
+          description={names.contextTokensHint}
+          placeholder={names.contextTokensUsual}
+          allowDecimal={false}
+          allowNegative={false}
+          thousandSeparator
+          hideControls
+          {...form.getInputProps('contextTokens')}
+        />
+      </Lockable>
+      <Lockable lock={lockOf('askUsage')}>
+        <Switch
+          label={names.askUsage}
+          description={names.askUsageHint}
+          {...form.getInputProps('askUsage', { type: 'checkbox' })}
+        />
+      </Lockable>
+    </Stack>
+  );
+}
+
+function ProxyFields({ form }: { form: ConnectionFormState }) {
+  const { connection: names } = useMessages().providers;
+  return (
+    <Group grow gap="sm" align="flex-start">
+      <NativeSelect
+        label={names.proxy}
+        data={[
+          { value: 'system', label: names.proxySystem },
+          { value: 'direct', label: names.proxyDirect },
+          { value: 'url', label: names.proxyUrl },
+        ]}
+        {...form.getInputProps('proxy')}
+      />
+      {form.values.proxy === 'url' && (
+        <TextInput
+          label={names.proxyAddress}
+          placeholder="http://proxy.example.com:3128"
+          autoComplete="off"
+          {...form.getInputProps('proxyUrl')}
+        />
+      )}
+    </Group>
+  );
+}
+
+function HeaderFields({ form }: { form: ConnectionFormState }) {
+  const { connection: names } = useMessages().providers;
+  return (
+    <Fieldset legend={names.headers} hint={names.headersHint}>
+      <Stack gap="xs">
+        {form.values.headers.map((header, index) => (
+          <Group key={`header-${String(index)}`} gap="xs" wrap="nowrap" align="flex-end">
+            <TextInput
+              label={names.headerName}
+              autoComplete="off"
+              flex={1}
+              {...form.getInputProps(`headers.${index}.name`)}
+            />
+            <TextInput
+              label={names.headerValue}
+              autoComplete="off"
+              flex={2}
+              {...form.getInputProps(`headers.${index}.value`)}
+            />
+            <IconAction
+              label={names.removeHeader(header.name)}
+              icon={<IconTrash size={18} />}
+              onClick={() => form.removeListItem('headers', index)}
+            />
+          </Group>
+        ))}
+        <Button
+          size="xs"
+          variant="default"
+          className={classes.start}
+          leftSection={<IconPlus size={14} />}
+          onClick={() => form.insertListItem('headers', { name: '', value: '' })}
+        >
+          {names.addHeader}
+        </Button>
+      </Stack>
+    </Fieldset>
   );
 }

@@ -1,13 +1,16 @@
 import { Button, Group, Loader, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
-import { IconExternalLink } from '@tabler/icons-react';
-import { type FormEvent, lazy, Suspense, useEffect, useState } from 'react';
+import { IconExternalLink, IconUsers } from '@tabler/icons-react';
+import { type FormEvent, lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
 import type { BegunJoin, JoinState } from '../../../../server/contract/team-preset.ts';
 import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { DialogActions, ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
+import { asControlError, type ControlError } from '../../../state/api/api.ts';
+import { useControlStore } from '../../../state/control/use-control.ts';
+import { usePerson } from '../../../state/rights/use-rights.ts';
 import classes from '../Providers.module.css';
-import { useJoin } from './use-join.ts';
 
 const OfferedPreset = lazy(async () => ({ default: (await import('./OfferedPreset.tsx')).OfferedPreset }));
 
@@ -22,7 +25,7 @@ interface JoinDialogProps {
  * Joins a team's gateway: its address, the code to confirm there, the group of the key if there are several, and its
  * team preset.
  */
-export function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
+function JoinDialog({ opened, onClose, onJoined }: JoinDialogProps) {
   const { joining: names } = useMessages();
   return (
     <ModalFrame opened={opened} onClose={onClose} title={names.title}>
@@ -154,4 +157,90 @@ function GroupForm({ join, groups, onLeave }: StepProps & { groups: Choice }) {
       </Stack>
     </form>
   );
+}
+
+/** For personal installations only. Where people sign in, this is already the team's gateway. */
+export function JoinButton({ isDisabled }: { isDisabled: boolean }) {
+  const { joining: names } = useMessages();
+  const [isOpen, setOpen] = useState(false);
+  const [, goTo] = useLocation();
+  const onJoined = useCallback(
+    (provider: string) => {
+      setOpen(false);
+      goTo(`/providers/${provider}`);
+    },
+    [goTo],
+  );
+  if (usePerson()) return null;
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconUsers size={14} />}
+        disabled={isDisabled}
+        onClick={() => setOpen(true)}
+      >
+        {names.open}
+      </Button>
+      <JoinDialog opened={isOpen} onClose={() => setOpen(false)} onJoined={onJoined} />
+    </>
+  );
+}
+
+interface JoinProcess {
+  started: BegunJoin | null;
+  /** Null until known. */
+  progress: JoinState | null;
+  isRunning: boolean;
+  problem: ControlError | null;
+  start(url: string): Promise<void>;
+  choose(group: string): Promise<void>;
+  restart(): void;
+}
+
+type State = Pick<JoinProcess, 'started' | 'progress' | 'isRunning' | 'problem'>;
+const initialState: State = { started: null, progress: null, isRunning: false, problem: null };
+
+/** Joins a team's gateway. While the code is shown, polls whether the person has confirmed it. */
+function useJoin(): JoinProcess {
+  const store = useControlStore();
+  const [state, setState] = useState<State>(initialState);
+  const { started, progress, problem } = state;
+  const attempt = async (call: () => Promise<Partial<State>>) => {
+    setState((old) => ({ ...old, isRunning: true, problem: null }));
+    const next = await call().catch((error: unknown) => ({ problem: asControlError(error) }));
+    setState((old) => ({ ...old, ...next, isRunning: false }));
+  };
+  const isWaiting = started !== null && problem === null && (progress === null || progress.state === 'waiting');
+  useEffect(() => {
+    if (!isWaiting || !started) return;
+    let isStopped = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const poll = async () => {
+      const next = await store.execute({ type: 'team.finish-join', id: started.id }).then(
+        (answer) => ({ progress: answer }),
+        (error: unknown) => ({ problem: asControlError(error) }),
+      );
+      if (isStopped) return;
+      setState((old) => ({ ...old, ...next }));
+      if ('progress' in next && next.progress.state === 'waiting')
+        timer = setTimeout(poll, started.intervalSeconds * 1_000);
+    };
+    // A person who is already signed in has nothing to confirm.
+    timer = setTimeout(poll, started.signIn ? started.intervalSeconds * 1_000 : 0);
+    return () => {
+      isStopped = true;
+      clearTimeout(timer);
+    };
+  }, [store, started, isWaiting]);
+  return {
+    ...state,
+    start: (url) => attempt(async () => ({ started: await store.execute({ type: 'team.join', url }) })),
+    choose: (group) =>
+      attempt(async () => ({
+        progress: await store.execute({ type: 'team.finish-join', id: started?.id ?? '', group }),
+      })),
+    restart: () => setState(initialState),
+  };
 }

@@ -1,10 +1,14 @@
+import { Button } from '@mantine/core';
+import { IconDoorExit } from '@tabler/icons-react';
+import { useState } from 'react';
 import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import type { TeamPresetView } from '../../../../server/contract/status-views.ts';
 import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
+import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
 import { announce } from '../../../state/window/announcement.ts';
-import { useGatewayPreset } from './use-gateway-preset.ts';
 
 interface RemoveProviderProps {
   /** Null while there is nothing to confirm. */
@@ -59,4 +63,42 @@ export function RemoveProvider({ provider, onClose, onRemoved }: RemoveProviderP
       }}
     />
   );
+}
+
+/** Shown on the card of a team's gateway that this Sluice has joined. */
+export function LeaveButton({ provider }: { provider: ProviderView }) {
+  const { joining: names } = useMessages();
+  const canChange = useCanChange();
+  const locks = useLocks();
+  // Locks of the gateway's own preset do not count, because they end with it.
+  const preset = useGatewayPreset(provider);
+  const isLocked = preset === null && locks.removing('providers', provider.id) !== null;
+  const [isAsking, setAsking] = useState(false);
+  const close = () => setAsking(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconDoorExit size={14} />}
+        aria-label={names.leaveNamed(provider.name)}
+        disabled={!canChange || isLocked}
+        onClick={() => setAsking(true)}
+      >
+        {names.leave}
+      </Button>
+      <RemoveProvider provider={isAsking ? provider : null} onClose={close} onRemoved={close} />
+    </>
+  );
+}
+
+/**
+ * The team preset in force that this team's gateway offered, which ends when the gateway is left; null if there is
+ * none.
+ */
+function useGatewayPreset(provider: ProviderView | null): TeamPresetView | null {
+  const presets = useControlState((state) => state.views?.status.team.presets ?? null) ?? [];
+  if (!provider?.joined) return null;
+  const { origin } = new URL(provider.baseUrl);
+  return presets.find(({ gateway }) => gateway === origin) ?? null;
 }
