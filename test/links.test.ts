@@ -1,5 +1,5 @@
 /** Checks the documents that people read: that their links lead somewhere, and that the README is short. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -51,7 +51,24 @@ function problemOf({ path, anchor }: Link): string | undefined {
   return `${path} has no heading ${anchor}`;
 }
 
+const engineFolders = readdirSync(join(root, 'server'));
+/** Named like files: protocols of OpenTelemetry. */
+const notFiles = ['http/protobuf', 'http/json'];
+
+/** Files of the engine, or tests of it, that the document names and that do not exist: `exchange/plan/plan`. */
+function missingFilesOf(document: string): string[] {
+  return [...read(document).matchAll(/`(?:server\/)?((?:[\w-]+\/)+[\w-]+)(?:\.ts)?`/g)]
+    .map(([, path = '']) => path)
+    .filter((path) => engineFolders.includes(path.split('/')[0] ?? '') && !notFiles.includes(path))
+    .filter((path) => !['', '.ts', '.json'].some((ending) => existsSync(join(root, `server/${path}${ending}`))))
+    .filter((path) => !existsSync(join(root, `test/server/${path}.test.ts`)));
+}
+
 describe('the documents', () => {
+  test.each(documents.filter((path) => path !== 'CHANGELOG.md'))('%s names files that exist', (document) => {
+    expect(missingFilesOf(document)).toEqual([]);
+  });
+
   test.each(documents)('%s has no dead links', (document) => {
     expect(linksOf(document).flatMap((link) => problemOf(link) ?? [])).toEqual([]);
   });

@@ -55,7 +55,7 @@ export const errorKinds = {
   /** See `settings.sessionBudget`. */
   session_budget_spent: { status: 400, type: invalid, code: 'session_budget_spent', retryable: false },
   overloaded: { status: 429, type: 'rate_limit_error', code: 'slow_down' },
-  /** This machine has no descriptors, ports or memory left; see `http/descriptor-limit.ts`. */
+  /** This machine has no descriptors, ports or memory left; see `ground/resource-exhaustion.ts`. */
   machine_overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
   price_unknown: { status: 403, type: invalid, code: 'price_unknown' },
   passthrough_refused: { status: 403, type: invalid, code: 'passthrough_refused' },

@@ -48,7 +48,7 @@ export interface Route {
 /**
  * Whether a repetition of the request would make a second object, or a second bill, that the client cannot see: a video, an
  * image, a batch, an answer that is worked on in the background. Such a request is repeated only if nothing can have been made
- * (`may-have-acted.ts`).
+ * (`errors/verdict.ts`).
  */
 export function isPurchase({ purchases, wire }: Route, body: RequestView<string>): boolean {
   return purchases === 'all' || (purchases === 'background' && wire.request.isBackground(body));

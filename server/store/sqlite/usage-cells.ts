@@ -104,7 +104,7 @@ function cellOf(cells: Cells, dimension: UsageDimension, quarter: number, name: 
   return cell;
 }
 
-/** Returns a function that adds totals to the tables, to be called within a transaction. `isRolledUp`: see `usage-days.ts`. */
+/** Returns a function that adds totals to the tables, to be called within a transaction. `isRolledUp`: see `UsageDays`. */
 export function prepareSumsWriter(
   database: Database,
   isRolledUp: (dimension: UsageDimension, day: number) => boolean,
