@@ -1,4 +1,4 @@
-import type { StoredAnswer } from '../exchange/answer/stored-answer.ts';
+import type { StoredAnswer } from '../exchange/answer/local-reply.ts';
 
 /** A cassette that people can read is smaller. Further answers of a larger one are read from its files when needed. */
 const maxBytes = 32 * 1024 * 1024;

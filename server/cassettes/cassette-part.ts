@@ -1,7 +1,7 @@
 /** A folder of recordings, of a whole cassette or of one of its tests: records exchanges in it, or answers from them. */
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
-import type { Pace, StoredAnswer } from '../exchange/answer/stored-answer.ts';
+import type { Pace, StoredAnswer } from '../exchange/answer/local-reply.ts';
 import type { CassetteRequest, TakeResult } from '../exchange/cassette/cassette-deck.ts';
 import { Redactor } from '../exchange/redact/redactor.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';

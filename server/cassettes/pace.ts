@@ -1,4 +1,4 @@
-import type { Pace } from '../exchange/answer/stored-answer.ts';
+import type { Pace } from '../exchange/answer/local-reply.ts';
 
 const maxFactor = 1_000;
 

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
-import type { StoredPiece } from '../exchange/answer/stored-answer.ts';
+import type { StoredPiece } from '../exchange/answer/local-reply.ts';
 import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-deck.ts';
 import { encodingsOf } from '../exchange/readers/encodings.ts';
 import type { Headers } from '../exchange/record/response-taps.ts';

@@ -1,7 +1,7 @@
 /** The response of an exchange in the form that is stored. The same bytes can be produced from it. */
 
 import { isUtf8 } from 'node:buffer';
-import type { StoredAnswer, StoredPiece } from '../exchange/answer/stored-answer.ts';
+import type { StoredAnswer, StoredPiece } from '../exchange/answer/local-reply.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
 import type { Steps } from '../ground/promises.ts';

@@ -19,7 +19,7 @@ import { createCompanions } from '../exchange/companions.ts';
 import type { ExchangePorts } from '../exchange/exchange.ts';
 import { JobBilling } from '../exchange/jobs/job-billing.ts';
 import { JobPoller } from '../exchange/jobs/job-poller.ts';
-import { HeapShare } from '../exchange/request/heap-share.ts';
+import { HeapShare } from '../exchange/request/outgoing-call.ts';
 import { TranslationThreads } from '../exchange/translation/translation-threads.ts';
 import { startAwakeClock } from '../ground/awake-clock.ts';
 import { EventLoopMonitor } from '../ground/event-loop-monitor.ts';

@@ -14,10 +14,10 @@ import type { PriceTable } from '../models/price-table.ts';
 import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { JobStore } from '../store/ports/job-store.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
+import { toGatewayError } from './answer/attempt-failures.ts';
 import { type LocalReply, sendJson } from './answer/local-reply.ts';
 import type { AttemptsPorts } from './attempts/attempts.ts';
 import { Attempts } from './attempts/attempts.ts';
-import { toGatewayError } from './attempts/report-failure.ts';
 import { estimatedTokenCount, tokenCountPlan } from './attempts/token-count.ts';
 import {
   type AdmittedRequest,
@@ -29,12 +29,10 @@ import {
   type ReceivedCall,
   type Visit,
 } from './course/companion.ts';
-import { passableHeaders } from './outgoing/outgoing-headers.ts';
-import { checkQuery, outgoingQuery } from './outgoing/outgoing-request.ts';
+import { checkQuery, outgoingQuery, passableHeaders } from './outgoing/outgoing-request.ts';
 import { enforceLimits, hardBudgetOf, type LimitedCall } from './plan/enforce-limits.ts';
 import { findNamedObjects, type NamedObjects } from './plan/named-objects.ts';
-import { checkPassthrough } from './plan/plan-passthrough.ts';
-import { checkName, checkPath, fieldsOf, planRoute, pricedTargets } from './plan/plan-route.ts';
+import { checkName, checkPassthrough, checkPath, fieldsOf, planRoute, pricedTargets } from './plan/plan-route.ts';
 import { accountFor } from './record/accounting.ts';
 import type { RequestTrace } from './record/exchange-trace.ts';
 import { joinTaps } from './record/response-taps.ts';

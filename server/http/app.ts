@@ -15,7 +15,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { basename, dirname, extname } from 'node:path';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
 import { pageHeaders } from '../contract/page-headers.ts';
-import { toGatewayError } from '../exchange/attempts/report-failure.ts';
+import { toGatewayError } from '../exchange/answer/attempt-failures.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { type ApiPorts, handleApiRequest } from './api-request.ts';

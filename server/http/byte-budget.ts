@@ -6,7 +6,7 @@
  * one that is larger than the whole limit, or turns out longer than known, can be finished.
  */
 import type { ServerResponse } from 'node:http';
-import type { HeapShare, ParsedSize } from '../exchange/request/heap-share.ts';
+import type { HeapShare, ParsedSize } from '../exchange/request/outgoing-call.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
 import { type AdmissionLimits, type Owner, type Queued, WaitQueue } from './fair-queue.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Api } from '../apis/core/api.ts';
 import type { GatewayError } from '../contract/errors.ts';
-import { errorHeaders } from '../exchange/answer/client-headers.ts';
+import { errorHeaders } from '../exchange/answer/client-response.ts';
 import type { LocalReply } from '../exchange/answer/local-reply.ts';
 import { Redactor } from '../exchange/redact/redactor.ts';
 import { after } from '../ground/timers.ts';

@@ -5,7 +5,7 @@ import http from 'node:http';
 import type { Duplex } from 'node:stream';
 import { servedApis } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
-import { errorHeaders } from '../exchange/answer/client-headers.ts';
+import { errorHeaders } from '../exchange/answer/client-response.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import { Slots } from '../ground/collections.ts';
 import { batchWrites } from '../ground/fast-paths.ts';

@@ -131,7 +131,7 @@ const meetsStrangers = /^(?:apis\/(?!\w+\/(?:provider|vertex)\/)|(?:exchange|htt
 const bounded: Record<string, string> = {
   'exchange/attempts/content-redirect.ts': 'a header of an upstream, bounded by undici; all of it has to be seen',
   'exchange/redact/find-secrets.ts': 'headers, addresses and names; all of each has to be seen',
-  'exchange/outgoing/outgoing-headers.ts': 'names of headers, which Node bounds',
+  'exchange/outgoing/outgoing-request.ts': 'names of headers, which Node bounds',
   'exchange/readers/event-shape.ts': 'an event of at most 4 kB',
   'exchange/redact/redact-credential.ts': 'a credential of the configuration',
   'exchange/redact/redact-headers.ts': 'headers; all of each has to be seen',

@@ -1,12 +1,14 @@
-/** Translates the reason of a failed attempt into what the attempt loop, the record and the client need. Pure. */
-
+/** Failures of attempts: what the attempt loop, the record and the client are told of them. */
 import { isRequestError } from '../../apis/core/errors/error-names.ts';
 import { mayHaveActed } from '../../apis/core/errors/verdict.ts';
 import type { Failure } from '../../apis/core/failure.ts';
+import type { StreamFormat } from '../../apis/core/stream-format.ts';
+import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
+import { isResourceExhaustion } from '../../ground/resource-exhaustion.ts';
 import {
   afterContent,
   brokenFailure,
@@ -19,18 +21,23 @@ import {
 } from '../../routing/attempt-result.ts';
 import {
   damageOf,
+  errorBodyOf,
+  errorCodeOf,
   errorOfAccount,
   errorOfLostPurchase,
   errorOfRedirect,
   errorOfTransport,
+  machineOverloaded,
   problemOf,
 } from '../../routing/failure-response.ts';
 import type { Target } from '../../routing/snapshot.ts';
+import { messageOf } from '../../store/rules/failures.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import type { NonRepeatable } from '../request/outgoing-call.ts';
+import type { ClientResponse } from './client-response.ts';
 
 export interface AttemptFailure {
   failure: Failure;
@@ -53,6 +60,7 @@ interface FailedCall {
   redacted(text: string): string;
 }
 
+/** Translates the reason of a failed attempt into what the attempt loop, the record and the client need. Pure. */
 export function failureOf(reason: FailureReason, call: FailedCall): AttemptFailure {
   const attemptFailure = failureBy(reason, call);
   const { once, target } = call;
@@ -235,4 +243,52 @@ export function refusedRedirect(
   record.failure = isLost ? 'lost' : redirectFailure.class;
   record.error = error.message;
   return isLost ? lostPurchase(refused, target) : refused;
+}
+
+/** The state of the client's response when all attempts have failed. */
+interface FailedExchange {
+  client: ClientResponse;
+  /** Stream format of the client's API; null if its route does not stream. */
+  stream: StreamFormat | null;
+  /** The client has received the beginning of an answer. */
+  isBroken: boolean;
+  /** Text received by the client; null if no other target could have continued the answer. */
+  text: StreamText | null;
+  attempts: number;
+}
+
+/**
+ * Reports the failure to the client. If a stream has begun, even with comments only, the error is sent as an event.
+ * Throws the GatewayError if nothing was sent and Sluice has to state the reason.
+ */
+export function reportFailure(
+  failureResponse: FailureResponse,
+  { client, stream, isBroken, text, attempts }: FailedExchange,
+): void {
+  const upstreamEvent = isBroken && failureResponse.kind === 'answer' ? failureResponse.answer.event : undefined;
+  if (upstreamEvent) client.end('error', errorCodeOf(failureResponse), upstreamEvent);
+  else if (isBroken && failureResponse.kind === 'error') {
+    client.abort(failureResponse.error, text?.errorEvent(failureResponse.error.toBody().error) ?? null);
+  } else if (client.hasBegun && stream) {
+    const error = errorBodyOf(failureResponse);
+    const event = (isBroken ? text?.errorEvent(error) : undefined) ?? stream.watch(1).errorEvent(error);
+    client.end('error', errorCodeOf(failureResponse), Buffer.from(event));
+  } else if (failureResponse.kind === 'answer') client.relay(failureResponse.answer, attempts);
+  else {
+    client.showAttempts(attempts);
+    throw failureResponse.error;
+  }
+}
+
+/**
+ * Anything but a GatewayError and a shortage of this machine is an internal error, whose message goes to the log only.
+ */
+export function toGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  if (isResourceExhaustion(thrown)) return machineOverloaded(messageOf(thrown), thrown);
+  return new GatewayError(
+    'internal',
+    'Sluice failed to handle this request. Its log says why; nothing was charged by Sluice.',
+    { cause: thrown },
+  );
 }

@@ -24,7 +24,7 @@ import { type Encoding, encodingsOf } from '../readers/encodings.ts';
 import type { RequestFacts } from '../readers/response-reader.ts';
 import type { AttemptNotes, AttemptTrace } from '../record/exchange-trace.ts';
 import type { Hosting } from '../translation/request-translation.ts';
-import { isEventStream } from './client-headers.ts';
+import { isEventStream } from './client-response.ts';
 
 export interface IncomingOptions {
   /** The request to which the loop watch attributes the work. */

@@ -3,7 +3,6 @@
  * one to act on the reader's steps: timers, claiming the answer, the client's response, and the record. Until the first
  * byte passes, the client sees nothing of this attempt, and another can replace it.
  */
-
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
@@ -14,15 +13,19 @@ import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transpor
 import { TransportError } from '../../transport/transport-error.ts';
 import { AnswerDelivery, type DeliveryOptions } from '../answer/answer-delivery.ts';
 import { type AttemptFailure, breakAfterContent, failureOf } from '../answer/attempt-failures.ts';
-import { isEventStream } from '../answer/client-headers.ts';
+import { isEventStream } from '../answer/client-response.ts';
 import { type IncomingOptions, IncomingResponse } from '../answer/incoming-response.ts';
-import { maxResponseBytes } from '../readers/broken-stream.ts';
-import type { FailureReason, ResponseReader, Step, Steps } from '../readers/response-reader.ts';
+import {
+  type FailureReason,
+  maxResponseBytes,
+  type ResponseReader,
+  type Step,
+  type Steps,
+} from '../readers/response-reader.ts';
 import { AttemptNotes } from '../record/exchange-trace.ts';
 import { type MemoryAccount, type NonRepeatable, ResponseMemory } from '../request/outgoing-call.ts';
 import { AttemptTimers } from './attempt-timers.ts';
 import { chooseReader, type StreamNeeds } from './choose-reader.ts';
-import { ContainedAttempt, unreadable } from './contained-attempt.ts';
 
 interface AttemptOptions extends DeliveryOptions, IncomingOptions {
   /** Secrets of the client and of the attempt; nothing recorded of the response may contain them. */
@@ -398,5 +401,91 @@ export class Attempt {
     this.#notes.over();
     this.#settle(result);
     this.#incoming.stop();
+  }
+}
+
+/** Completes the sentence "Provider … ". */
+const unreadable = 'sent an answer that Sluice failed to read; its log says why';
+
+/** What connection and timers call on an attempt. */
+interface CalledAttempt {
+  sent(): void;
+  answered(status: number, headers: ResponseHeaders): void;
+  take(chunk: Buffer): void;
+  finished(): void | Promise<void>;
+  late(error: TransportError): void;
+  uncounted(): void;
+  redirected(location: string): void;
+}
+
+/**
+ * Contains exceptions thrown while an answer is read. None of the callers could handle one: it would end the process, or
+ * leave the request waiting forever.
+ * Written out for each method: a function that is passed one would cost a closure per chunk.
+ */
+export class ContainedAttempt implements CalledAttempt {
+  readonly #attempt: CalledAttempt;
+  readonly #broke: (fault: unknown) => void;
+
+  constructor(attempt: CalledAttempt, broke: (fault: unknown) => void) {
+    this.#attempt = attempt;
+    this.#broke = broke;
+  }
+
+  sent(): void {
+    try {
+      this.#attempt.sent();
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  answered(status: number, headers: ResponseHeaders): void {
+    try {
+      this.#attempt.answered(status, headers);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  take(chunk: Buffer): void {
+    try {
+      this.#attempt.take(chunk);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  finished(): void {
+    try {
+      const ending = this.#attempt.finished();
+      if (ending) ending.catch(this.#broke);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  late(error: TransportError): void {
+    try {
+      this.#attempt.late(error);
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  uncounted(): void {
+    try {
+      this.#attempt.uncounted();
+    } catch (fault) {
+      this.#broke(fault);
+    }
+  }
+
+  redirected(location: string): void {
+    try {
+      this.#attempt.redirected(location);
+    } catch (fault) {
+      this.#broke(fault);
+    }
   }
 }

@@ -19,13 +19,13 @@ import { errorOfHeldBack, errorOfRefusal, moreUseful } from '../../routing/failu
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { onlyTarget, type Picker, type PickRequest } from '../../routing/picker.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
-import { cutBySluice, otherApi, refusedRedirect, untranslatable } from '../answer/attempt-failures.ts';
+import { cutBySluice, otherApi, refusedRedirect, reportFailure, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, createClientResponse, drainMs, type ResponseOutlet } from '../answer/client-response.ts';
 import type { Visit } from '../course/companion.ts';
 import { outgoingRequest, timeoutsFor } from '../outgoing/outgoing-request.ts';
 import { type PreparationPorts, RequestPreparation } from '../outgoing/prepare-request.ts';
 import type { CallPlan } from '../plan/plan.ts';
-import { policyOf } from '../plan/plan-passthrough.ts';
+import { policyOf } from '../plan/plan-route.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import type { ClientResponseTap, UpstreamResponseObserver } from '../record/response-taps.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
@@ -41,7 +41,6 @@ import { Attempt } from './attempt.ts';
 import { inBatches } from './batched-call.ts';
 import { requestFactsOf } from './choose-reader.ts';
 import { followContent, shownLocation } from './content-redirect.ts';
-import { reportFailure } from './report-failure.ts';
 import { CorrectedClocks, signRequest } from './sign-request.ts';
 import { estimateOnFailure } from './token-count.ts';
 

@@ -1,17 +1,25 @@
-/** Chooses what reads an upstream's response. */
+/** Chooses what reads an upstream's response, and reads those that are errors or of an unknown format. */
+
+import { type ErrorInBody, readError } from '../../apis/core/errors/error-body.ts';
 import { isUnexpectedText } from '../../apis/core/errors/read-whole.ts';
+import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { Failure } from '../../apis/core/failure.ts';
 import type { Route } from '../../apis/core/route.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { isObject } from '../../contract/is-object.ts';
 import { differingFailure } from '../../routing/attempt-result.ts';
+import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { isEventStream } from '../answer/client-headers.ts';
-import { brokenBy } from '../readers/broken-stream.ts';
-import { ErrorReader } from '../readers/error-reader.ts';
+import { isEventStream } from '../answer/client-response.ts';
+import { decompress, encodingsOf } from '../readers/encodings.ts';
 import { EventsReader } from '../readers/events-reader.ts';
 import {
+  brokenBy,
   brokenTransport,
+  damagedBy,
   type FailureReason,
+  failWith,
+  nothingYet,
   type RequestFacts,
   type ResponseHead,
   type ResponseReader,
@@ -122,4 +130,74 @@ class PassReader implements ResponseReader {
   fail(error: TransportError): Steps {
     return this.#hasBegun ? [{ kind: 'break', error: brokenBy(error), event: null }] : [brokenTransport(error)];
   }
+}
+
+/** No service sends longer errors; a longer body is treated as damaged. */
+const maxErrorBytes = 1024 * 1024;
+
+/** Reads a response with status 400 or above. It is held as a whole, since another target may succeed. */
+export class ErrorReader implements ResponseReader {
+  readonly #facts: RequestFacts;
+  readonly #head: ResponseHead;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(facts: RequestFacts, head: ResponseHead) {
+    this.#facts = facts;
+    this.#head = head;
+  }
+
+  read(chunk: Buffer): Steps {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    return this.#bytes > maxErrorBytes ? this.fail() : nothingYet;
+  }
+
+  end(): Steps | Promise<Steps> {
+    const { status, headers } = this.#head;
+    const body = Buffer.concat(this.#chunks);
+    const encodings = encodingsOf(headers);
+    if (encodings.length === 0 || body.length === 0) return this.#settle(headers, body);
+    return decompress(encodings, body, maxErrorBytes).then((plain) => {
+      if (plain) return this.#settle({ ...headers, 'content-encoding': undefined }, plain);
+      return [
+        damagedBy(`answered with status ${status} and a compressed error that is damaged`, this.#classify(unread)),
+      ];
+    });
+  }
+
+  #settle(headers: ResponseHeaders, sentBody: Buffer): Steps {
+    const { status } = this.#head;
+    const bytes = this.#facts.errorBody?.(status, headers, sentBody) ?? sentBody;
+    const read = readError(bytes);
+    const { error, isPage } = read;
+    const failure = this.#classify(read);
+    const body = unwrapped(read.value) ?? bytes;
+    const relayedHeaders = { ...headers, ...waitHeader(failure, headers), 'content-length': String(body.length) };
+    return [failWith({ kind: 'answer', failure, answer: { status, headers: relayedHeaders, body, error, isPage } })];
+  }
+
+  /** An incomplete error cannot be relayed, but its beginning may contain the reason. */
+  fail(): Steps {
+    const read = readError(Buffer.concat(this.#chunks));
+    return [damagedBy(`answered with status ${this.#head.status} and did not end its answer`, this.#classify(read))];
+  }
+
+  #classify({ error, isPage }: Pick<ErrorInBody, 'error' | 'isPage'>): Failure {
+    return failureBy({ ...this.#head, error, isPage, isAboutJob: this.#facts.route.model === 'none' });
+  }
+}
+
+const unread = { error: null, isPage: false };
+
+/** Google sends an error as a list of one element, in which SDKs find nothing. */
+function unwrapped(value: unknown): Buffer | null {
+  const [only, ...others]: unknown[] = Array.isArray(value) ? value : [];
+  return isObject(only) && only.error && others.length === 0 ? Buffer.from(JSON.stringify(only)) : null;
+}
+
+/** SDKs read the delay from headers only. */
+function waitHeader({ retryAfterMs }: Failure, headers: ResponseHeaders): Record<string, string> {
+  const isStated = headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined;
+  return retryAfterMs === null || isStated ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
 }

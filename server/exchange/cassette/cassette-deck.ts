@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CassetteChoice } from '../../contract/cassette.ts';
 import type { Usage } from '../../contract/ledger.ts';
-import type { Pace, StoredAnswer } from '../answer/stored-answer.ts';
+import type { Pace, StoredAnswer } from '../answer/local-reply.ts';
 import type { ClientResponseTap } from '../record/response-taps.ts';
 
 /** A client's request whose body has been read. */

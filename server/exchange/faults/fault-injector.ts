@@ -25,8 +25,7 @@ import { shapeResponse } from '../../faults/shape-response.ts';
 import type { Shape, Step } from '../../faults/steps.ts';
 import { after } from '../../ground/timers.ts';
 import type { Member } from '../../routing/snapshot.ts';
-import { errorHeaders } from '../answer/client-headers.ts';
-import type { ResponseOutlet } from '../answer/client-response.ts';
+import { errorHeaders, type ResponseOutlet } from '../answer/client-response.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 
 interface FaultyCall {

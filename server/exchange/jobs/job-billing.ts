@@ -17,7 +17,7 @@ import type { Accounting } from '../../usage/add-up.ts';
 import { amountsOf } from '../plan/enforce-limits.ts';
 import { isRunningStatus } from '../record/accounting.ts';
 import { createRequestId, type SessionMark } from '../record/exchange-trace.ts';
-import type { ResponseExcerpt } from '../record/response-excerpt.ts';
+import type { ResponseExcerpt } from '../record/response-taps.ts';
 import { noteSize } from './object-ownership.ts';
 
 /** How long a job keeps its reservation and is polled. */

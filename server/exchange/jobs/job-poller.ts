@@ -11,7 +11,7 @@ import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import { type CollectedResponse, readResponse } from '../../transport/read-response.ts';
 import type { Transport } from '../../transport/transport.ts';
-import { ResponseExcerpt } from '../record/response-excerpt.ts';
+import { ResponseExcerpt } from '../record/response-taps.ts';
 import { type JobBilling, jobLifeMs, nameOf } from './job-billing.ts';
 
 interface JobPollerPorts {

@@ -1,11 +1,14 @@
+/** Prepares what each target is sent, and learns what a target refuses of it. */
 import type { IncomingMessage } from 'node:http';
-import type { ChatFlavour, FittedBody, ReasoningOf } from '../../apis/core/chat-flavour.ts';
+import { type ChatFlavour, type FittedBody, plainFlavour, type ReasoningOf } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
+import { hasOptional, refusing } from '../../apis/core/optional-members.ts';
 import { isPurchase } from '../../apis/core/route.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { entryOf } from '../../apis/core/table-entry.ts';
 import { joinBytes, piecesOf } from '../../apis/json/json-splice.ts';
+import { parseObject } from '../../apis/json/parse-object.ts';
 import type { Origin } from '../../apis/neutral/conversation.ts';
 import { newestCallResultIds, newestResultIds } from '../../apis/neutral/requests/carried-reasoning.ts';
 import type { Registry } from '../../apis/registry.ts';
@@ -24,18 +27,16 @@ import type { Target } from '../../routing/snapshot.ts';
 import type { ReasoningStore } from '../../store/ports/reasoning-store.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { CallPlan } from '../plan/plan.ts';
-import { policyOf } from '../plan/plan-passthrough.ts';
+import { policyOf } from '../plan/plan-route.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { PreparedBody } from '../request/request-body.ts';
 import { chooseTranslation, type TranslationRoute } from '../translation/choose-translation.ts';
 import { ClientReasoning } from '../translation/client-reasoning.ts';
-import { inEnvelope } from '../translation/hosted-request.ts';
 import { ReasoningObserver } from '../translation/reasoning-observer.ts';
 import { RefusedReasoning } from '../translation/refused-reasoning.ts';
-import { type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
+import { inEnvelope, type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
 import type { TranslationThreads } from '../translation/translation-threads.ts';
-import { RefusedMembers } from './refused-members.ts';
 
 export interface PreparationPorts {
   registry: Registry;
@@ -372,4 +373,63 @@ async function fittedAfterwards(
   const body = await joinBytes(piecesOf(bytes, fitted.edits));
   const changed = { ...sendable, length: body.length, open: () => body, bytes: async () => body };
   return { ...prepared, sendable: changed, losses: [...losses, ...fitted.losses] };
+}
+
+/**
+ * Members that a target has refused although not the client but Sluice had written them. It is asked once more without
+ * each, and if it then answers, the next requests are sent without it at once.
+ */
+class RefusedMembers {
+  readonly #learnt: LearntRefusals;
+  /** The client's name for the model. */
+  readonly #model: string;
+  /** Those of this request. */
+  readonly #refused = new Map<Target, Set<string>>();
+
+  constructor(learnt: LearntRefusals, model: string) {
+    this.#learnt = learnt;
+    this.#model = model;
+  }
+
+  /** What the target refuses of a request that Sluice writes; undefined: nothing that is known. */
+  flavourOf(target: Target): ChatFlavour | undefined {
+    const known = target.provider.chatFlavourOf(this.#modelOf(target));
+    const members = this.#of(target);
+    return members.length === 0 ? (known ?? undefined) : members.reduce(refusing, known ?? plainFlavour);
+  }
+
+  /** Whether the target should be asked again, without this member. */
+  noted(target: Target, member: string, prepared: PreparedRequest): boolean {
+    if (!wasAdded(member, prepared) || this.#of(target).includes(member)) return false;
+    const refused = this.#refused.get(target) ?? new Set();
+    this.#refused.set(target, refused.add(member));
+    return true;
+  }
+
+  /** The target has answered, so that it was the members. */
+  answered(target: Target): void {
+    for (const member of this.#refused.get(target) ?? [])
+      this.#learnt.learn(target.provider, this.#modelOf(target), member);
+  }
+
+  #of(target: Target): readonly string[] {
+    const learnt = this.#learnt.of(target.provider, this.#modelOf(target));
+    const refused = this.#refused.get(target);
+    return refused ? [...refused, ...(learnt ?? none)] : (learnt ?? none);
+  }
+
+  #modelOf({ model }: Target): string {
+    return model ?? this.#model;
+  }
+}
+
+const none: readonly string[] = [];
+
+/** A member of the client's own body is not Sluice's to leave out. */
+function wasAdded(member: string, { sendable, translation }: PreparedRequest): boolean {
+  if (!translation) return member === 'stream_options' && sendable.usageAsked;
+  if (translation.upstream.wire.name !== 'openai-chat') return false;
+  const body = sendable.open();
+  const written = Buffer.isBuffer(body) && body.includes(`"${member}":`) ? parseObject(body.toString()) : null;
+  return written !== null && hasOptional(written, member);
 }

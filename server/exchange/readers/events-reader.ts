@@ -11,27 +11,25 @@ import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { malformedCallFailure } from '../../routing/attempt-result.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
+import { ShapeCache } from './event-shape.ts';
 import {
   brokenBy,
   brokenStep,
+  brokenTransport,
   DroppedEvents,
+  damagedBy,
   type ErrorEvent,
   type EventsOptions,
   endedEarly,
   endlessEvent,
   endlessStep,
   errorBodyOf,
+  failWith,
   maxStreamedEventBytes,
   maxTextEventBytes,
-  refusalOf,
-} from './broken-stream.ts';
-import { ShapeCache } from './event-shape.ts';
-import {
-  brokenTransport,
-  damagedBy,
-  failWith,
   nothingYet,
   type ResponseReader,
+  refusalOf,
   type Step,
   type Steps,
   unreadableCall,

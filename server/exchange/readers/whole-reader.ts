@@ -25,9 +25,9 @@ import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { endlessFailure } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { brokenBy } from './broken-stream.ts';
 import { decompress, type Encoding, encodingsOf } from './encodings.ts';
 import {
+  brokenBy,
   brokenTransport,
   damagedBy,
   failWith,

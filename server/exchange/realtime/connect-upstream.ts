@@ -19,7 +19,7 @@ import type { ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { TransportError, toTransportError } from '../../transport/transport-error.ts';
 import { failureOf } from '../answer/attempt-failures.ts';
 import { type RunningAttempt, runAttempts } from '../attempts/attempts.ts';
-import { outgoingHeaders } from '../outgoing/outgoing-headers.ts';
+import { outgoingHeaders } from '../outgoing/outgoing-request.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { FailureReason } from '../readers/response-reader.ts';
 import { AttemptNotes, type AttemptTrace, type RequestTrace } from '../record/exchange-trace.ts';

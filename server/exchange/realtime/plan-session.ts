@@ -13,8 +13,7 @@ import type { Member, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { KnownJobs } from '../../store/ports/job-store.ts';
 import { amountsOf, costOf, hasHardBudget, subjectsOf, worstUsageAt } from '../plan/enforce-limits.ts';
 import { type CallPlan, planCall } from '../plan/plan.ts';
-import { checkPassthrough, planPassthrough } from '../plan/plan-passthrough.ts';
-import { checkName, pricedTargets } from '../plan/plan-route.ts';
+import { checkName, checkPassthrough, planPassthrough, pricedTargets } from '../plan/plan-route.ts';
 
 interface SessionRequest {
   match: RouteMatch;

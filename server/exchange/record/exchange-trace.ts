@@ -31,8 +31,7 @@ import type { OutgoingRequest } from '../../transport/transport.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import type { Sendable } from '../request/request-body.ts';
-import { ResponseExcerpt } from './response-excerpt.ts';
-import type { Headers, UpstreamResponseObserver } from './response-taps.ts';
+import { type Headers, ResponseExcerpt, type UpstreamResponseObserver } from './response-taps.ts';
 
 const maxNotedLength = 500;
 

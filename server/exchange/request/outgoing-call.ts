@@ -1,12 +1,14 @@
-/** A call to an upstream, the memory that its request holds, and whether it may be repeated. */
-
+/**
+ * A call to an upstream, the memory that its request and what is parsed of it hold, and whether it may be repeated.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { getHeapStatistics } from 'node:v8';
 import { isPurchase } from '../../apis/core/route.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
+import { GatewayError } from '../../contract/errors.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { CompiledGroup } from '../../routing/snapshot.ts';
-import type { ParsedSize } from './heap-share.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** The request, independent of its target. */
@@ -71,7 +73,7 @@ export function nonRepeatableKindOf({ method }: IncomingMessage, { match, body }
   return method === 'DELETE' ? 'deletion' : null;
 }
 
-const headerName = 'idempotency-key';
+const idempotencyHeader = 'idempotency-key';
 
 /**
  * The `Idempotency-Key` of a purchase (`isPurchase`): a provider that knows the header makes the object once, however often it
@@ -88,10 +90,77 @@ export class IdempotencyKeys {
     { target: { provider }, credential }: Pick<NextAttempt, 'target' | 'credential'>,
   ): void {
     if (!provider.dialect.takesIdempotencyKeys) return;
-    if (Object.keys(headers).some((name) => name.toLowerCase() === headerName)) return;
+    if (Object.keys(headers).some((name) => name.toLowerCase() === idempotencyHeader)) return;
     const account = JSON.stringify([provider.id, credential?.id ?? null]);
     const key = this.#keys.get(account) ?? randomUUID();
     this.#keys.set(account, key);
-    headers[headerName] = key;
+    headers[idempotencyHeader] = key;
   }
+}
+
+/** Of V8's limit. The rest is for all other work, and for garbage that has yet to be collected. */
+const heapShare = 0.5;
+/** What a value takes at most while it is parsed and translated: measured for every pair of APIs. */
+const bytesPerValue = 450;
+/** Text exists as body, as value and in the new body, in two bytes a character if one of them needs two. */
+const bytesPerByte = 8;
+const retryAfterSeconds = 5;
+
+export interface ParsedSize {
+  bytes: number;
+  /** Number of JSON values, at any depth. */
+  values: number;
+}
+
+/**
+ * Bounds the part of V8's heap that is used for what Sluice parses whole, which is all that it translates. A body of
+ * many small values takes up to 66 times its length, and beyond the heap's limit the process ends, with all its
+ * streams.
+ */
+export class HeapShare {
+  readonly #limitBytes: number;
+  #heldBytes = 0;
+
+  constructor(heapBytes: number = getHeapStatistics().heap_size_limit) {
+    this.#limitBytes = heapBytes * heapShare;
+  }
+
+  /** Whether this can be parsed now beside all that is held. */
+  hasRoomFor(size: ParsedSize): boolean {
+    return this.#heldBytes + heapBytesOf(size) <= this.#limitBytes;
+  }
+
+  /**
+   * Counts what a request needs, in place of what it `held` so far. Returns the bytes it holds from now on.
+   * @throws GatewayError `too_large` if it needs more than there is, `overloaded` if it does because of others
+   */
+  hold(size: ParsedSize, held: number): number {
+    const bytes = heapBytesOf(size);
+    if (bytes > this.#limitBytes) throw tooLarge(size, this.#limitBytes);
+    if (bytes > held && this.#heldBytes - held + bytes > this.#limitBytes) throw overloaded();
+    this.release(held - bytes);
+    return bytes;
+  }
+
+  release(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+}
+
+function heapBytesOf({ bytes, values }: ParsedSize): number {
+  return bytes * bytesPerByte + values * bytesPerValue;
+}
+
+function tooLarge({ bytes, values }: ParsedSize, limitBytes: number): GatewayError {
+  const [size, limit] = [bytes, limitBytes].map((each) => Math.round(each / 1e6));
+  const message =
+    `The request is too large to be translated for this provider: ${size} MB with ${values} JSON values do not fit in ${limit} MB. ` +
+    'Send fewer or longer blocks, choose a provider of this API, or start Sluice with more memory (NODE_OPTIONS=--max-old-space-size=MB).';
+  return new GatewayError('too_large', message);
+}
+
+function overloaded(): GatewayError {
+  const message =
+    'Sluice is translating as many large requests at the same time as its memory allows. Try again later.';
+  return new GatewayError('overloaded', message, { retryAfterSeconds });
 }

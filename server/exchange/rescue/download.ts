@@ -5,8 +5,7 @@
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
-import { brokenBy } from '../readers/broken-stream.ts';
-import { brokenTransport, type ResponseReader, type Steps } from '../readers/response-reader.ts';
+import { brokenBy, brokenTransport, type ResponseReader, type Steps } from '../readers/response-reader.ts';
 
 interface FileResponse {
   status: number;

@@ -24,7 +24,7 @@ import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
-import type { ParsedSize } from '../request/heap-share.ts';
+import type { ParsedSize } from '../request/outgoing-call.ts';
 import { momentOf, type StreamApart, TranslatedApart } from './request-apart.ts';
 import { type AnswerMoment, asBuffer } from './thread-orders.ts';
 import { TranslatedStream, tooLarge } from './translated-stream.ts';

@@ -1,12 +1,13 @@
 /**
- * Translates a request whose client speaks another API than its targets. The request is parsed once and rendered for each
- * target that is asked; the target's answer is translated back by an `AnswerTranslation`.
+ * Translates a request whose client speaks another API than its targets. The request is parsed once and rendered for
+ * each target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
-
 import type { ChatFlavour } from '../../apis/core/chat-flavour.ts';
-import type { HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
+import type { Envelope, HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
+import { refuseStoredThread } from '../../apis/core/dialects/hosted-claude.ts';
 import { inputOf } from '../../apis/core/requests/turn-step.ts';
 import type { Route } from '../../apis/core/route.ts';
+import { parseLosslessJson, writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
 import { CountTranslator } from '../../apis/translation/count-translator.ts';
@@ -20,6 +21,7 @@ import { createKeptId } from '../../apis/translation/kept-reasoning.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses } from '../../apis/translation/translation-registry.ts';
 import type { NamedInUrl } from '../../apis/translation/translator.ts';
+import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import { contextOf } from '../../routing/context-limits.ts';
@@ -269,4 +271,47 @@ function upstreamHeaders(headers: Readonly<Record<string, string>>, isStream: bo
   passedHeaders.accept = isStream ? 'text/event-stream' : 'application/json';
   passedHeaders['content-type'] = 'application/json';
   return passedHeaders;
+}
+
+// The request for a model that a cloud hosts: in the API of the model's maker, within the cloud's envelope.
+
+/** @throws GatewayError `invalid_value` for a body that is nested too deep, `thread_not_found` for one that continues a thread */
+export async function inEnvelope(prepared: PreparedRequest, hosted: HostedModel): Promise<PreparedRequest> {
+  const { call, sendable, earlier } = prepared;
+  const unpacker = hosted.unpacking && (await hosted.unpacking.load());
+  const { body: client, path, headers } = call;
+  const envelope = hosted.envelope({ path, headers, isStream: client.fields.stream });
+  const clientBody = sendable.bytes ? await sendable.bytes() : sendable.open();
+  if (!Buffer.isBuffer(clientBody)) throw new Error('unreachable: conversations are sent from memory');
+  const { body, droppedFields } = rewriteBody(clientBody, envelope);
+  const losses = [...envelope.unavailable.betas, ...droppedFields].map((field): Loss => {
+    if (field === 'thread') return { fate: 'emulated', field, code: 'unkept-thread' };
+    return { fate: 'dropped', field, code: 'no-equal' };
+  });
+  return {
+    ...prepared,
+    call: { ...call, path: envelope.path, query: '', headers: envelope.headers },
+    sendable: { length: body.length, open: () => body, bytes: async () => body, usageAsked: sendable.usageAsked },
+    hosting: { hosted, unpacker: unpacker ?? null },
+    losses: [...prepared.losses, ...losses],
+    ...(earlier && { earlier: { ...earlier, bodies: earlier.bodies.map((part) => rewriteBody(part, envelope).body) } }),
+  };
+}
+
+interface Enveloped {
+  body: Buffer;
+  /** The fields that were left out because the cloud does not have them. */
+  droppedFields: readonly string[];
+}
+
+/** Preserves the digits of numbers and the order of members. */
+function rewriteBody(body: Buffer, { omitted, added, unavailable, rewrite }: Envelope): Enveloped {
+  const isSame = !rewrite && omitted.length === 0 && unavailable.fields.length === 0 && Object.keys(added).length === 0;
+  const request = isSame ? null : parseLosslessJson(body.toString());
+  if (!isObject(request)) return { body, droppedFields: [] };
+  const droppedFields = unavailable.fields.filter((name) => name in request);
+  if (droppedFields.includes('thread') && isObject(request.thread)) refuseStoredThread(request.thread.type);
+  const members = Object.entries(request).filter(([name]) => !omitted.includes(name) && !droppedFields.includes(name));
+  const inside = { ...Object.fromEntries(members), ...added };
+  return { body: Buffer.from(writeJson(rewrite?.(inside, writeJson) ?? inside)), droppedFields };
 }

@@ -4,8 +4,8 @@ import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
 import type { TranslatedEvents } from '../../apis/translation/translated-events.ts';
 import type { AnswerInputs, TranslatedRequest } from '../../apis/translation/translated-request.ts';
 import type { ComparedBytes } from '../../ground/compared-bytes.ts';
-import { maxStreamedEventBytes } from '../readers/broken-stream.ts';
 import { EventShape } from '../readers/event-shape.ts';
+import { maxStreamedEventBytes } from '../readers/response-reader.ts';
 
 export interface TranslatedStreamOptions {
   request: TranslatedRequest;

@@ -12,7 +12,7 @@ import { type AnswerInputs, TranslatedRequest } from '../../apis/translation/tra
 import { withoutReasoning } from '../../apis/translation/translation-registry.ts';
 import { createTranslatorBetween } from '../../apis/translation/translator.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import type { HeapShare } from '../request/heap-share.ts';
+import type { HeapShare } from '../request/outgoing-call.ts';
 import { withStoredReasoning } from './client-reasoning.ts';
 import { responsesReferredIn, withHistory, withItems } from './kept-history.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import { GatewayError } from '../../contract/errors.ts';
-import { HeapShare } from '../request/heap-share.ts';
+import { HeapShare } from '../request/outgoing-call.ts';
 import type { Order, OrderResult, Refusal } from './thread-orders.ts';
 import { TranslationSession } from './translation-session.ts';
 

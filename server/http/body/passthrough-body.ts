@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { JsonFault } from '../../apis/json/json-tokens.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { ForeignObjects } from '../../exchange/plan/foreign-objects.ts';
+import type { ForeignObjects } from '../../exchange/plan/named-objects.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { yieldToEventLoop } from '../../ground/promises.ts';

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { HeapShare } from '../../../server/exchange/request/heap-share.ts';
+import { HeapShare } from '../../../server/exchange/request/outgoing-call.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, startUpstream } from '../../support/upstream.ts';

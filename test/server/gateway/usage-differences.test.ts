@@ -8,7 +8,7 @@ import { converseReports } from '../../../server/apis/bedrock/usage.ts';
 import { reportedUsage, StreamedUsage, type UsageReports } from '../../../server/apis/core/usage/reported-usage.ts';
 import { geminiReports } from '../../../server/apis/gemini/usage.ts';
 import { plainReports, responseReports } from '../../../server/apis/openai/usage/usage-shapes.ts';
-import { ResponseExcerpt } from '../../../server/exchange/record/response-excerpt.ts';
+import { ResponseExcerpt } from '../../../server/exchange/record/response-taps.ts';
 import { pick, randomNumbers } from '../../support/random-numbers.ts';
 import {
   type Api,

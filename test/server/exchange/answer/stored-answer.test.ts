@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { ClientResponse } from '../../../../server/exchange/answer/client-response.ts';
-import { type Pace, type StoredAnswer, sendStored } from '../../../../server/exchange/answer/stored-answer.ts';
+import { type Pace, type StoredAnswer, sendStored } from '../../../../server/exchange/answer/local-reply.ts';
 import { type ClientResponseTap, joinTaps } from '../../../../server/exchange/record/response-taps.ts';
 
 const server = createServer();

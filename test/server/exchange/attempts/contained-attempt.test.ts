@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { ContainedAttempt } from '../../../../server/exchange/attempts/contained-attempt.ts';
+import { ContainedAttempt } from '../../../../server/exchange/attempts/attempt.ts';
 import { TransportError } from '../../../../server/transport/transport-error.ts';
 
 const fault = new Error('broken');

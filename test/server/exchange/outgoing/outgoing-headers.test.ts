@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { configSchema } from '../../../../server/contract/config.ts';
-import { checkHops, outgoingHeaders, passableHeaders } from '../../../../server/exchange/outgoing/outgoing-headers.ts';
+import { checkHops, outgoingHeaders, passableHeaders } from '../../../../server/exchange/outgoing/outgoing-request.ts';
 import { compileSnapshot } from '../../../../server/routing/compile.ts';
 
 const config = configSchema.parse({

@@ -10,7 +10,7 @@ import { ResponseSplice, ResponseText } from '../../../../server/apis/openai/res
 import { withoutUsage } from '../../../../server/apis/openai/wire/chat-stream.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import type { Step, Steps } from '../../../../server/exchange/readers/response-reader.ts';
-import { SplicedEventsReader } from '../../../../server/exchange/rescue/spliced-events-reader.ts';
+import { SplicedEventsReader } from '../../../../server/exchange/rescue/rescue.ts';
 import { tries } from '../../../support/sweep.ts';
 import { type StreamName, streams } from '../../apis/openai/streams.ts';
 

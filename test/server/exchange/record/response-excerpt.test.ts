@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ResponseExcerpt } from '../../../../server/exchange/record/response-excerpt.ts';
+import { ResponseExcerpt } from '../../../../server/exchange/record/response-taps.ts';
 
 test('an excerpt keeps the end of what was pushed: 8 kB at least, 16 kB at most, all of what is shorter', () => {
   const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(9_000), fc.nat(40_000)), { maxLength: 30 });

@@ -11,7 +11,7 @@ import {
 } from '../../../../../server/apis/core/usage/reported-usage.ts';
 import { geminiReports } from '../../../../../server/apis/gemini/usage.ts';
 import { plainReports, responseReports } from '../../../../../server/apis/openai/usage/usage-shapes.ts';
-import { ResponseExcerpt } from '../../../../../server/exchange/record/response-excerpt.ts';
+import { ResponseExcerpt } from '../../../../../server/exchange/record/response-taps.ts';
 
 const sse = 'text/event-stream';
 const long = 'All work and no play. '.repeat(2_000);
