@@ -2,7 +2,7 @@
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Pace, StoredAnswer } from '../exchange/answer/local-reply.ts';
-import type { CassetteRequest, TakeResult } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteRequest, TakeResult } from '../exchange/cassette/cassette-companion.ts';
 import { Redactor } from '../exchange/redact/redactor.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';
 import { AnswerMemory } from './answer-memory.ts';

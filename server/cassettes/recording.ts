@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Usage } from '../contract/ledger.ts';
 import type { StoredPiece } from '../exchange/answer/local-reply.ts';
-import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-companion.ts';
 import { encodingsOf } from '../exchange/readers/encodings.ts';
 import type { Headers } from '../exchange/record/response-taps.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';

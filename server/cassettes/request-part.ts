@@ -3,7 +3,7 @@
  * transport needs.
  */
 import { createHash } from 'node:crypto';
-import type { CassetteRequest } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteRequest } from '../exchange/cassette/cassette-companion.ts';
 import type { Redactor } from '../exchange/redact/redactor.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
 import type { FormPart, RecordedBody, RecordedRequest } from './format.ts';

@@ -6,7 +6,7 @@ import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { CassetteControl } from '../control/changes/check-cassette.ts';
-import type { CassetteDeck, CassetteSource } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteDeck, CassetteSource } from '../exchange/cassette/cassette-companion.ts';
 import type { GatewayPorts } from './ports.ts';
 
 interface GatewayCassettes extends CassetteSource, CassetteControl {

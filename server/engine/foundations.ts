@@ -4,7 +4,7 @@ import type { Usage } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import { PriceRenewal } from '../control/prices/price-renewal.ts';
 import { RecentCaptures, WaitingCaptures } from '../exchange/capture/recent-captures.ts';
-import { SessionTracker } from '../exchange/sessions/session-tracker.ts';
+import { SessionTracker } from '../exchange/sessions/session-companion.ts';
 import { onTimerFault } from '../ground/timers.ts';
 import { followPrices } from '../models/follow-prices.ts';
 import { costsNothing } from '../providers/detect-local.ts';

@@ -12,7 +12,7 @@ import type { ConfigPersistence } from '../config/persistence.ts';
 import { openTeamMemory } from '../config/team-memory.ts';
 import type { ClaimedFolder } from '../data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from '../data-folder/data-folder.ts';
-import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteDeck } from '../exchange/cassette/cassette-companion.ts';
 import { switchFastPaths } from '../ground/fast-paths.ts';
 import { followFile } from '../ground/files/follow-file.ts';
 import { type LogFile, openLogFile } from '../ground/files/log.ts';

@@ -4,7 +4,7 @@ import type { Api } from '../apis/core/api.ts';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { ManagedPresets } from '../config/managed-preset.ts';
 import type { TeamMemoryStore } from '../config/team-memory.ts';
-import type { CassetteDeck } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteDeck } from '../exchange/cassette/cassette-companion.ts';
 import type { LogRequest } from '../ground/files/log.ts';
 import type { MaybePromise } from '../ground/promises.ts';
 import type { SecretStoreOptions } from '../secrets/open-secret-store.ts';

@@ -7,15 +7,13 @@ import type { JobStore } from '../store/ports/job-store.ts';
 import type { ResponseStore } from '../store/ports/response-store.ts';
 import { CacheCompanion } from './cache/cache-companion.ts';
 import { CaptureCompanion, type CapturePorts } from './capture/capture-companion.ts';
-import { CassetteCompanion } from './cassette/cassette-companion.ts';
-import type { CassetteSource } from './cassette/cassette-deck.ts';
+import { CassetteCompanion, type CassetteSource } from './cassette/cassette-companion.ts';
 import type { Companion } from './course/companion.ts';
 import { FaultCompanion } from './faults/fault-companion.ts';
 import type { JobBilling } from './jobs/job-billing.ts';
 import { JobCompanion } from './jobs/job-companion.ts';
 import { KeptResponses } from './kept/kept-responses.ts';
-import { SessionCompanion } from './sessions/session-companion.ts';
-import type { SessionTracker } from './sessions/session-tracker.ts';
+import { SessionCompanion, type SessionTracker } from './sessions/session-companion.ts';
 import type { TranslationThreads } from './translation/translation-threads.ts';
 
 interface CompanionPorts extends CapturePorts {

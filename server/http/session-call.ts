@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { LocalReply } from '../exchange/answer/local-reply.ts';
-import type { CassetteSource } from '../exchange/cassette/cassette-deck.ts';
+import type { CassetteSource } from '../exchange/cassette/cassette-companion.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-request.ts';
 import { Session, type SessionDoor } from '../exchange/realtime/session.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';

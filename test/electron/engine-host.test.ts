@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEngineHost, type EngineHost } from '../../electron/engine-host.ts';
-import type { CassetteDeck } from '../../server/exchange/cassette/cassette-deck.ts';
+import type { CassetteDeck } from '../../server/exchange/cassette/cassette-companion.ts';
 import { memoryPersistence } from '../support/gateway.ts';
 
 let dataDir: string;

@@ -16,20 +16,21 @@ import type { LocalReply } from '../answer/local-reply.ts';
 import type { AdmittedRequest, Companion, ReceivedCall, Visit } from '../course/companion.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import type { Headers } from '../record/response-taps.ts';
-import { overlapBytes, secretsOf } from '../redact/redact-credential.ts';
-import { redactUrl } from '../redact/redact-headers.ts';
+import { overlapBytes, redactUrl, secretsOf } from '../redact/redact-credential.ts';
 import { Redactor } from '../redact/redactor.ts';
 import type { RequestBody } from '../request/request-body.ts';
-import { AttemptCapture, type ClientSide, ResponseCapture } from './attempt-capture.ts';
 import {
+  AttemptCapture,
   type CaptureRules,
+  type ClientSide,
   capturedMessage,
   isPlain,
   ownBody,
   type RawBody,
+  ResponseCapture,
   withoutBody,
   withoutSecrets,
-} from './message-capture.ts';
+} from './attempt-capture.ts';
 import { type HeldExchange, type RecentCaptures, recentBodyBytes, type WaitingCaptures } from './recent-captures.ts';
 
 export interface CapturePorts {

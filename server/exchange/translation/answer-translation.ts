@@ -27,8 +27,7 @@ import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { ParsedSize } from '../request/outgoing-call.ts';
 import { momentOf, type StreamApart, TranslatedApart } from './request-apart.ts';
 import { type AnswerMoment, asBuffer } from './thread-orders.ts';
-import { TranslatedStream, tooLarge } from './translated-stream.ts';
-import { isHeavyAnswer, WeighedStream } from './weighed-stream.ts';
+import { isHeavyAnswer, TranslatedStream, tooLarge, WeighedStream } from './translated-stream.ts';
 
 export interface AnswerOptions {
   request: TranslatedRequest | TranslatedEmbeddings | TranslatedCount | TranslatedApart;

@@ -34,8 +34,8 @@ import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
 import { isHeavyRequest, RequestApart, type TranslatedApart, vectorsApart } from './request-apart.ts';
 import type { TranslationWay } from './thread-orders.ts';
+import { isHeavyAnswer } from './translated-stream.ts';
 import type { TranslationThreads } from './translation-threads.ts';
-import { isHeavyAnswer } from './weighed-stream.ts';
 
 /** The request for one target and the translation of its answer. */
 export interface PreparedRequest {

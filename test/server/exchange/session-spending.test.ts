@@ -1,7 +1,7 @@
 /** Budgets of sessions with an asynchronous ledger, such as that of several replicas. */
 import { beforeEach, expect, test } from 'vitest';
 import type { SessionBudgetReached } from '../../../server/contract/session-views.ts';
-import { SessionSpending } from '../../../server/exchange/sessions/session-spending.ts';
+import { SessionSpending } from '../../../server/exchange/sessions/session-companion.ts';
 import { finishedRow, sessionMark } from '../store/sqlite/records.ts';
 
 const budget = { notifyAtUsd: 1, stopAtUsd: 2 };

@@ -1,9 +1,8 @@
 import { sseFraming } from '../../../server/apis/core/streams/sse-framing.ts';
 import { chatStream } from '../../../server/apis/openai/wire/chat-stream.ts';
 import { upstreamTranslations } from '../../../server/apis/translation/translation-registry.ts';
-import { ClientReasoning } from '../../../server/exchange/translation/client-reasoning.ts';
+import { ClientReasoning, ReasoningObserver } from '../../../server/exchange/translation/client-reasoning.ts';
 import { withHistory, withReferredItems } from '../../../server/exchange/translation/kept-history.ts';
-import { ReasoningObserver } from '../../../server/exchange/translation/reasoning-observer.ts';
 import { type Fault, isEarly, type ResponseFault } from '../../../server/faults/fault-kinds.ts';
 import { FaultTextError, parseFaults } from '../../../server/faults/parse-rule.ts';
 import { shapeResponse } from '../../../server/faults/shape-response.ts';

@@ -2,8 +2,11 @@ import { once } from 'node:events';
 import http, { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { CassetteVisit } from '../../../../server/exchange/cassette/cassette-companion.ts';
-import type { CassetteRequest, TakeResult } from '../../../../server/exchange/cassette/cassette-deck.ts';
+import {
+  type CassetteRequest,
+  CassetteVisit,
+  type TakeResult,
+} from '../../../../server/exchange/cassette/cassette-companion.ts';
 import type { AdmittedRequest } from '../../../../server/exchange/course/companion.ts';
 import { RequestTrace } from '../../../../server/exchange/record/exchange-trace.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createJobObserver } from '../../../../server/exchange/jobs/job-observer.ts';
+import { createJobObserver } from '../../../../server/exchange/jobs/object-ownership.ts';
 import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createJobStore } from '../../../../server/store/sqlite/job-store.ts';
 import { findRoute } from '../../../support/routes.ts';

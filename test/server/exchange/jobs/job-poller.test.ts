@@ -1,6 +1,6 @@
 /** The reservations of jobs that other replicas bill. */
 import { expect, test } from 'vitest';
-import { JobPoller } from '../../../../server/exchange/jobs/job-poller.ts';
+import { JobPoller } from '../../../../server/exchange/jobs/job-billing.ts';
 import type { Job } from '../../../../server/store/rules/job.ts';
 import { scriptedTransport } from '../../../support/stand-ins.ts';
 

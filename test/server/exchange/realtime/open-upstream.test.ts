@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { openUpstream } from '../../../../server/exchange/realtime/open-upstream.ts';
+import { openUpstream } from '../../../../server/exchange/realtime/connect-upstream.ts';
 
 test('a handshake that cannot even begin leaves no connection behind', async () => {
   const server = net.createServer().listen(0, '127.0.0.1');

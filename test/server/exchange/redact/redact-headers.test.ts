@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactHeaders } from '../../../../server/exchange/redact/redact-headers.ts';
+import { redactHeaders } from '../../../../server/exchange/redact/redact-credential.ts';
 
 const kept = (headers: Record<string, string | string[]>) =>
   Object.fromEntries(redactHeaders(headers, ['planted-secret']));
