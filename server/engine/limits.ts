@@ -9,7 +9,7 @@ import type { MaybePromise } from '../ground/promises.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { LocalLimiter } from '../limits/local-limiter.ts';
 import { type KeysOfPerson, withPeople } from '../limits/person-history.ts';
-import { compileLimits, compilePersonLimits } from '../routing/compile-limits.ts';
+import { compileLimits, compilePersonLimits } from '../routing/compile-keys.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { PeopleStore } from '../store/ports/people-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';

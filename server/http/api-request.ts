@@ -1,12 +1,13 @@
 /** The listener's side of an API request: guards, admission, body and errors. Its course is `exchange/exchange.ts`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ModelsFormat } from '../apis/core/api.ts';
+import type { Api, ModelsFormat } from '../apis/core/api.ts';
 import type { Registry, RequestLocation, RouteMatch } from '../apis/registry.ts';
 import { localCalendar } from '../contract/calendar.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { UsageTotals } from '../contract/ledger.ts';
 import type { Limited, LimitMeter } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
+import { errorHeaders } from '../exchange/answer/client-response.ts';
 import { type LocalReply, sendJson } from '../exchange/answer/local-reply.ts';
 import { type Door, Exchange, type ExchangePorts, type Place } from '../exchange/exchange.ts';
 import { checkHops } from '../exchange/outgoing/outgoing-request.ts';
@@ -14,8 +15,10 @@ import { subjectsOf } from '../exchange/plan/enforce-limits.ts';
 import { ForeignObjects } from '../exchange/plan/named-objects.ts';
 import { RequestTrace } from '../exchange/record/exchange-trace.ts';
 import { configuredSecrets } from '../exchange/redact/redact-credential.ts';
+import { Redactor } from '../exchange/redact/redactor.ts';
 import type { RequestBody } from '../exchange/request/request-body.ts';
 import type { MaybePromise } from '../ground/promises.ts';
+import { after } from '../ground/timers.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { listModels, retrieveModel } from '../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
@@ -24,10 +27,8 @@ import type { Admission, Permit } from './admission.ts';
 import { readJsonBody } from './body/json-body.ts';
 import { receiveBody } from './body/receive-body.ts';
 import type { ByteBudget, RequestMemory } from './byte-budget.ts';
-import { allowOrigin } from './cors.ts';
-import { onCutOff } from './cut-off.ts';
-import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
-import { sendError } from './send-error.ts';
+import { allowOrigin, authenticate, checkSource, checkUrl, validKey } from './guards.ts';
+import { onCutOff } from './server.ts';
 import { asksForWebSocket, onlyOverHttp, onlyOverWebSocket } from './web-socket-request.ts';
 
 export interface ApiPorts {
@@ -273,4 +274,70 @@ async function usageIn(ports: KeyUsagePorts, keyId: string, per: 'day' | 'month'
 /** Unix seconds, as in OpenAI's API. */
 function unixSeconds(atMs: number | null): number | null {
   return atMs === null ? null : Math.ceil(atMs / 1_000);
+}
+
+interface ErrorAnswer {
+  error: GatewayError;
+  /** The API whose error format is used. */
+  api: Api;
+  requestId: string;
+  /** The client's keys and the providers' credentials. An error may quote what the client wrote, but no secret. */
+  secrets: readonly string[];
+}
+
+/** Time for a client to notice the response and stop sending before its connection is closed. */
+const lingerMs = 2_000;
+/** A remaining body up to this size is read, so that the connection can be kept. */
+const readableRestBytes = 256 * 1024;
+
+/**
+ * Sends an error in the API's format, even while the request body is still being sent. If headers were sent already, the
+ * connection is broken, so that the response cannot pass for complete; then the result is null.
+ */
+export function sendError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { error, api, requestId, secrets }: ErrorAnswer,
+): LocalReply | null {
+  if (response.headersSent) {
+    response.destroy();
+    return null;
+  }
+  const body = new Redactor(secrets).body(Buffer.from(api.writeError(error)));
+  const restBytes = mayStillCome(request);
+  if (restBytes > readableRestBytes) response.setHeader('connection', 'close');
+  const status = api.statusOf(error);
+  const headers = { ...errorHeaders(api, error, requestId), 'content-length': String(body.length) };
+  response.writeHead(status, headers);
+  if (restBytes === 0) response.end(body);
+  else answerInMidBody(request, response, body);
+  return { status, headers, body };
+}
+
+/** The most bytes of the body that may still arrive. Right after the headers, `complete` is false even without a body. */
+function mayStillCome({ complete, headers }: IncomingMessage): number {
+  if (complete) return 0;
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Sends the response at once, then reads and discards the rest of the request until its end or `lingerMs`, and only then ends
+ * the response: that closes the connection, and closing with unread bytes resets it, so that a client that sends everything
+ * before it reads could lose the response.
+ */
+function answerInMidBody(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  request.unpipe();
+  request.resume();
+  request.on('error', () => {});
+  response.write(body);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = after(() => {
+    response.once('finish', () => request.destroy());
+    end();
+  }, lingerMs);
+  request.once('end', end);
+  request.once('close', end);
 }

@@ -18,11 +18,9 @@ import { pageHeaders } from '../contract/page-headers.ts';
 import { toGatewayError } from '../exchange/answer/attempt-failures.ts';
 import { createRequestId } from '../exchange/record/exchange-trace.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
-import { type ApiPorts, handleApiRequest } from './api-request.ts';
+import { type ApiPorts, handleApiRequest, sendError } from './api-request.ts';
 import type { ControlRoutes } from './control-routes.ts';
-import { allowOrigin, answerPreflight, isPreflight } from './cors.ts';
-import { checkHost, checkOrigin, checkUrl } from './guards.ts';
-import { sendError } from './send-error.ts';
+import { allowOrigin, answerPreflight, checkHost, checkOrigin, checkUrl, isPreflight } from './guards.ts';
 
 interface AppPorts {
   api: ApiPorts;

@@ -8,7 +8,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HeapShare, ParsedSize } from '../exchange/request/outgoing-call.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
-import { type AdmissionLimits, type Owner, type Queued, WaitQueue } from './fair-queue.ts';
+import { type AdmissionLimits, type Owner, type Queued, WaitQueue } from './admission.ts';
 
 /** Bodies up to this length never wait; their total is bounded by the number of requests. */
 const smallBodyBytes = 64 * 1024;

@@ -1,11 +1,10 @@
-/** Checks of Host, Origin and key. Pure; they throw a GatewayError. */
+/** Checks of Host, Origin and key, which throw a GatewayError, and what pages of other origins are answered (CORS). */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isDecodable } from '../apis/core/requests/segments.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { keyChecksumHolds, keyPrefix } from '../routing/key-secret.ts';
-import type { CompiledKey, Snapshot } from '../routing/snapshot.ts';
-import type { SourceRules } from '../routing/source-rules.ts';
+import type { CompiledKey, Snapshot, SourceRules } from '../routing/snapshot.ts';
 
 const isAscii = /^[\x20-\x7e]*$/;
 const loopbackHost = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
@@ -130,4 +129,33 @@ function unknownKey(secret: string): GatewayError {
 export function maskSecret(secret: string): string {
   if (secret.length < 20) return '*'.repeat(8);
   return `${secret.slice(0, secret.startsWith(keyPrefix) ? keyPrefix.length : 3)}********${secret.slice(-4)}`;
+}
+
+/** Sends the CORS headers for an allowed origin; other origins get none, and there is no wildcard. */
+export function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-expose-headers', '*, authorization');
+  response.setHeader('vary', 'origin');
+}
+
+/** Whether this is a CORS preflight. */
+export function isPreflight(request: IncomingMessage): boolean {
+  return request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+}
+
+/**
+ * Answers the CORS preflight of an allowed origin. Chromium 130 to 141, and browsers whose administrators still enforce Private
+ * Network Access, ask in it whether a public page may call this machine.
+ */
+export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+  const isToPrivateNetwork = request.headers['access-control-request-private-network'] === 'true';
+  if (isToPrivateNetwork) response.setHeader('access-control-allow-private-network', 'true');
+  response
+    .writeHead(204, {
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers':
+        request.headers['access-control-request-headers'] ?? 'authorization, content-type',
+      'access-control-max-age': '600',
+    })
+    .end();
 }

@@ -1,4 +1,4 @@
-/** The listening server: timeouts and limits of connections, and graceful shutdown. */
+/** The listening server: timeouts and limits of connections, clients that send too slowly, and graceful shutdown. */
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import http from 'node:http';
@@ -11,9 +11,7 @@ import { Slots } from '../ground/collections.ts';
 import { batchWrites } from '../ground/fast-paths.ts';
 import { yieldToEventLoop } from '../ground/promises.ts';
 import { descriptorLimit } from '../ground/resource-exhaustion.ts';
-import { after } from '../ground/timers.ts';
-import { watchUpload } from './body/slow-clients.ts';
-import { type CutOff, cutOff, shuttingDown } from './cut-off.ts';
+import { after, every } from '../ground/timers.ts';
 
 /** Takes over connections that become WebSockets. */
 export interface WebSocketUpgrades {
@@ -249,4 +247,90 @@ function limitConnections(server: Server, descriptors: number | null): void {
 
 export function connectionsWithin(descriptors: number): number {
   return Math.max(1, Math.floor(descriptors * shareForClients));
+}
+
+const cutOffEvent = 'sluice-cut-off';
+
+/** Why a request is over; null for requests that it does not concern. `keyId`: null without a valid key. */
+type CutOff = (keyId: string | null) => GatewayError | null;
+
+/**
+ * How the server tells a running request that the time for it is over: Sluice is shutting down, or its key was revoked.
+ */
+export function onCutOff(response: ServerResponse, listener: (cutOff: CutOff) => void): void {
+  response.on(cutOffEvent, listener);
+}
+
+function cutOff(response: ServerResponse, reason: CutOff): void {
+  response.emit(cutOffEvent, reason);
+}
+
+export function shuttingDown(): GatewayError {
+  return new GatewayError('shutting_down', 'Sluice is shutting down. Try again after it has restarted.');
+}
+
+export function keyRevoked(keyId: string): GatewayError {
+  return new GatewayError('invalid_key', `Key "${keyId}" was revoked or disabled while this request ran.`);
+}
+
+// Disconnects clients that send a body at less than 1 kB/s for half a minute. One timer checks all running uploads.
+
+interface Upload {
+  request: IncomingMessage;
+  bytes: number;
+  /** Number of consecutive checks that found it slow. */
+  slowChecks: number;
+  /** Index in `uploads`; null once it is no longer watched. */
+  slot: number | null;
+}
+
+const checkEveryMs = 10_000;
+const minBytes = 10 * 1024;
+const slowChecksAllowed = 3;
+
+const uploads = new Slots<Upload>();
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Fails a request with `request_timeout` if its body arrives too slowly, and disconnects a client that goes on so. Must be
+ * called before the body is read.
+ */
+function watchUpload(request: IncomingMessage): void {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+  if (length === '0' && coding === undefined) return;
+  const upload: Upload = { request, bytes: request.socket.bytesRead, slowChecks: 0, slot: null };
+  upload.slot = uploads.add(upload);
+  timer ??= every(checkAll, checkEveryMs).unref();
+  request.on('close', () => forget(upload));
+}
+
+function forget(upload: Upload): void {
+  if (upload.slot !== null) uploads.delete(upload.slot);
+  upload.slot = null;
+}
+
+function checkAll(): void {
+  uploads.forEach(check);
+  if (uploads.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
+}
+
+function check(upload: Upload): void {
+  const { request, bytes } = upload;
+  upload.bytes = request.socket.bytesRead;
+  // Not counted while Sluice itself does not read, for example while it waits for memory or the disk.
+  const isSlow = upload.bytes - bytes < minBytes && request.readableFlowing === true;
+  upload.slowChecks = isSlow ? upload.slowChecks + 1 : 0;
+  if (upload.slowChecks > slowChecksAllowed) request.destroy();
+  // Nobody listens if the body is only discarded.
+  else if (upload.slowChecks === slowChecksAllowed && request.listenerCount('error') > 0)
+    request.emit('error', tooSlow());
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError(
+    'request_timeout',
+    `The request's body came at less than ${minBytes / 10} bytes a second for ${(slowChecksAllowed * checkEveryMs) / 1_000} seconds.`,
+  );
 }

@@ -11,9 +11,8 @@ import { configuredSecrets } from '../exchange/redact/redact-credential.ts';
 import type { MaybePromise } from '../ground/promises.ts';
 import type { CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
 import type { Permit } from './admission.ts';
-import type { ApiPorts } from './api-request.ts';
+import { type ApiPorts, sendError } from './api-request.ts';
 import { authenticate, checkSource, checkUrl, validKey } from './guards.ts';
-import { sendError } from './send-error.ts';
 import { checkHandshake, type UpgradedConnection } from './web-socket-request.ts';
 
 export interface SessionCallPorts

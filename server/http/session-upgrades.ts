@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Session } from '../exchange/realtime/session.ts';
-import { shuttingDown } from './cut-off.ts';
-import type { WebSocketUpgrades } from './server.ts';
+import { shuttingDown, type WebSocketUpgrades } from './server.ts';
 import type { SessionCallPorts } from './session-call.ts';
 import { opensSession, UpgradedConnection } from './web-socket-request.ts';
 

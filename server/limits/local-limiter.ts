@@ -10,11 +10,9 @@ import type { BudgetSums } from '../store/sqlite/budget-sums.ts';
 import type { Amounts, UsageHistory } from '../store/sqlite/usage-history.ts';
 import { Account, type Clocks, type Estimate, noCharge, type Reservation, type Settled } from './account.ts';
 import { BudgetWatch } from './budget-watch.ts';
-import { type LimitSubject, LimitSubjectMap } from './limit-subjects.ts';
-import type { JobOwner, Limiter, RateHeaders } from './limiter.ts';
+import { type JobOwner, type Limiter, type LimitSubject, LimitSubjectMap, type RateHeaders } from './limiter.ts';
 import { findExceeded, metersOf, rateMeters } from './meters.ts';
-import { rateHeaders } from './rate-headers.ts';
-import { refusal, refuseIfSpent, unknownSpending } from './refusal.ts';
+import { rateHeaders, refusal, refuseIfSpent, unknownSpending } from './refusal.ts';
 
 export type LimiterSums = Pick<BudgetSums, 'find' | 'keep' | 'forget'>;
 

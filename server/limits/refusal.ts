@@ -1,3 +1,4 @@
+/** What clients are told of limits: headers with what is left, and refusals. */
 import { isRefused } from '../contract/condition.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
@@ -7,7 +8,6 @@ import { refusalsListedPerMinute } from '../contract/request-views.ts';
 import { minuteMs } from '../contract/units.ts';
 import type { Clocks } from './account.ts';
 import { type Counted, type Exceeded, findSpent } from './meters.ts';
-import { formatDuration } from './rate-headers.ts';
 
 /** The error for a reached limit: whose it is, its usage, when it resets, and how to change it. */
 export function refusal(
@@ -109,4 +109,30 @@ const places: Record<LimitScope, { place: string; verb(id: string): string }> = 
 /** As errors name it. The configuration does not know the names of people. */
 export function nameOf({ scope, name }: Pick<Limited, 'scope' | 'name'>): string {
   return scope === 'person' ? 'the person who owns this key' : `${scope} "${name}"`;
+}
+
+/** OpenAI's rate limit headers, for the limits per minute with the least left. `reset`: the time until usage is zero. */
+export function rateHeaders(meters: readonly LimitMeter[], nowMs: number): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const kind of ['requests', 'tokens'] as const) {
+    const tightest = meters.filter((meter) => meter.kind === kind).sort((a, b) => leftOf(a) - leftOf(b))[0];
+    if (!tightest) continue;
+    headers[`x-ratelimit-limit-${kind}`] = String(tightest.amount);
+    headers[`x-ratelimit-remaining-${kind}`] = String(leftOf(tightest));
+    headers[`x-ratelimit-reset-${kind}`] = formatDuration(Math.max(0, (tightest.resetsAt ?? nowMs) - nowMs));
+  }
+  return headers;
+}
+
+function leftOf({ amount, used }: LimitMeter): number {
+  return Math.max(0, Math.floor(amount - used));
+}
+
+/** In OpenAI's format: `0s`, `120ms`, `7.66s`, `6m0s`, `1h2m0s`. */
+export function formatDuration(spanMs: number): string {
+  if (spanMs > 0 && spanMs < 1_000) return `${Math.ceil(spanMs)}ms`;
+  if (spanMs < 60_000) return `${Number((spanMs / 1_000).toFixed(3))}s`;
+  const seconds = Math.ceil(spanMs / 1_000);
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
+  return `${hours > 0 ? `${hours}h` : ''}${minutes}m${seconds % 60}s`;
 }

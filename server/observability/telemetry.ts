@@ -21,7 +21,7 @@ import type { RequestRecord, Usage } from '../contract/ledger.ts';
 import type { TelemetrySettings } from '../contract/observability.ts';
 import type { AuditEntry } from '../contract/people-views.ts';
 import { after } from '../ground/timers.ts';
-import { readResponse } from '../transport/read-response.ts';
+import { readResponse } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 import { type Conventions, operationName, type ServiceNames, schemaUrls, serviceAttributes } from './gen-ai.ts';
 import { createRequestTracer } from './request-spans.ts';

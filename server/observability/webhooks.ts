@@ -7,7 +7,7 @@ import { blockOf, isDown, type ProviderView } from '../contract/provider-views.t
 import type { SessionBudgetReached } from '../contract/session-views.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
 import { createSerialQueue } from '../ground/promises.ts';
-import { readResponse } from '../transport/read-response.ts';
+import { readResponse } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** A webhook with its references resolved. */

@@ -2,11 +2,11 @@
 
 import type { ProviderConfig } from '../contract/config.ts';
 import type { DetectedServer, Preset } from '../contract/preset.ts';
+import { type CollectedResponse, readResponse } from '../transport/fetch.ts';
 import { isLoopback } from '../transport/proxy-choice.ts';
-import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { parseModelList } from './parse-model-list.ts';
+import { parseModelList } from './list-models.ts';
 import { presets } from './presets.ts';
 import type { ModelInfo } from './upstream.ts';
 

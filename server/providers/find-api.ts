@@ -7,12 +7,11 @@ import type { DialectId } from '../contract/config.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { Preset } from '../contract/preset.ts';
-import { type CollectedResponse, readResponse } from '../transport/read-response.ts';
+import { type CollectedResponse, readResponse } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { isOllama } from './detect-local.ts';
-import { fetchModelPage } from './list-models.ts';
-import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
+import { fetchModelPage, parseJsonBytes, parseModelList } from './list-models.ts';
 import { presets } from './presets.ts';
 import { modelListRequest, type Upstream } from './upstream.ts';
 

@@ -10,7 +10,7 @@ import {
   probeSteps,
   remedyTexts,
 } from '../contract/probe.ts';
-import { readResponse } from '../transport/read-response.ts';
+import { readResponse } from '../transport/fetch.ts';
 import type { ResponseHeaders, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';

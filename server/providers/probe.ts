@@ -7,11 +7,10 @@ import { isIP } from 'node:net';
 import { cleanBaseUrl } from '../contract/address.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeCertificate, ProbeRemedy, ProbeReport, ProbeStepName } from '../contract/probe.ts';
-import { ResponseTooLong } from '../transport/read-response.ts';
+import { ResponseTooLong } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
-import { fetchModelList, fetchModelPage, tooLong } from './list-models.ts';
-import { parseJsonBytes, parseModelList } from './parse-model-list.ts';
+import { fetchModelList, fetchModelPage, parseJsonBytes, parseModelList, tooLong } from './list-models.ts';
 import { isVendorHost } from './presets.ts';
 import {
   type Answer,

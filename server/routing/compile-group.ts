@@ -1,7 +1,8 @@
-import type { AliasConfig, GroupConfig } from '../contract/config.ts';
+/** Compiles groups: their models, routes and passthrough. Pure. */
+import { type AliasConfig, demoProviderId, type GroupConfig } from '../contract/config.ts';
+import { defaultGroupId, passesThrough } from '../contract/operations.ts';
 import type { ModelInfo } from '../providers/upstream.ts';
-import { compileLimits } from './compile-limits.ts';
-import { compilePassthrough } from './compile-passthrough.ts';
+import { compileLimits } from './compile-keys.ts';
 import { compileTimeouts } from './compile-timeouts.ts';
 import { compileDenied, matchesAny } from './pattern.ts';
 import { anyNameLast } from './picker.ts';
@@ -16,7 +17,7 @@ type GroupRouting = Pick<
 /** Keyed by the rules as text. Among very many groups, most have the same rules, and lists of models are long. */
 export type KnownRoutings = Map<string, GroupRouting>;
 
-export type Aliases = ReadonlyMap<string, AliasConfig>;
+type Aliases = ReadonlyMap<string, AliasConfig>;
 
 /** What the routing of a group is made of besides its rules. */
 export interface RoutingParts {
@@ -197,4 +198,24 @@ export function reasonsOf(unusable: readonly Pick<Target, 'provider'>[]): string
 
 function toRoute(id: string, info: ModelInfo, targets: readonly Target[]): ModelRoute {
   return { listed: { id, created: info.created, ownedBy: info.ownedBy }, targets };
+}
+
+/** Selects a group's passthrough provider. If none is set, the first group uses its only provider; other groups have none. */
+function compilePassthrough(
+  { id, passthrough }: GroupConfig,
+  rankedProviders: readonly RankedProvider[],
+): CompiledGroup['passthrough'] {
+  const setting = `"passthrough" of group "${id}"`;
+  if (passthrough === null) return { provider: null, why: `${setting} is off` };
+  const real = rankedProviders.map(({ provider }) => provider).filter((provider) => provider.id !== demoProviderId);
+  if (passthrough === undefined) {
+    const [first, ...others] = real;
+    if (id !== defaultGroupId || !first || others.length > 0) return { provider: null, why: `${setting} is not set` };
+    return passesThrough[first.dialect.id]
+      ? { provider: first }
+      : { provider: null, why: `${setting} is not set, and its only provider speaks another API` };
+  }
+  const provider = real.find((each) => each.id === passthrough);
+  if (provider) return { provider };
+  return { provider: null, why: `${setting} names provider "${passthrough}", which the group may not use` };
 }

@@ -13,10 +13,8 @@ import {
   type KnownRoutings,
   type RoutingParts,
 } from './compile-group.ts';
-import { compileKeys } from './compile-keys.ts';
-import { compilePersonLimits } from './compile-limits.ts';
-import type { CompiledGroup, CompiledProvider, Snapshot } from './snapshot.ts';
-import { compileSourceRules } from './source-rules.ts';
+import { compileKeys, compilePersonLimits } from './compile-keys.ts';
+import { type CompiledGroup, type CompiledProvider, compileSourceRules, type Snapshot } from './snapshot.ts';
 
 export interface CompileInput {
   config: Config;

@@ -1,13 +1,13 @@
 /**
- * The compiled, immutable configuration. A request uses one snapshot from beginning to end. Listing and routing use the same
- * compiled group, so a key lists exactly the models that it may use.
+ * The compiled, immutable configuration. A request uses one snapshot from beginning to end. Listing and routing use the
+ * same compiled group, so a key lists exactly the models that it may use.
  */
-
 import type { ListedModel } from '../apis/core/api.ts';
 import type { ChatFlavour } from '../apis/core/chat-flavour.ts';
 import type { CacheSettings } from '../contract/answer-cache.ts';
 import type { CassetteChoice } from '../contract/cassette.ts';
 import type { AliasConfig } from '../contract/config.ts';
+import { parseHostRule, parseOriginRule } from '../contract/host-rule.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Operation } from '../contract/operations.ts';
 import type { Policy, Timeouts } from '../contract/policy.ts';
@@ -15,7 +15,6 @@ import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/dialects.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
 import type { TargetTimeouts } from './compile-timeouts.ts';
-import type { SourceRules } from './source-rules.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
@@ -143,3 +142,32 @@ export interface Snapshot {
   /** The key's group with the key's own aliases; compiled on first use. */
   groupOf(key: Pick<CompiledKey, 'id' | 'groupId' | 'aliases' | 'allowsModel'>): CompiledGroup | undefined;
 }
+
+export interface SourceRules {
+  /** `name`: the header Host without the port. Loopback names are accepted anyway. */
+  allowsHost(name: string): boolean;
+  /** Sluice's own pages are accepted anyway. */
+  allowsOrigin(origin: string): boolean;
+  /** As browsers see Sluice: `https://gateway.example`; null without a public address. */
+  publicOrigin: string | null;
+}
+
+/** From which hosts and web pages requests are accepted, compiled from the settings. Pure. */
+export function compileSourceRules(
+  { allowedHosts, allowedOrigins }: Pick<Settings, 'allowedHosts' | 'allowedOrigins'>,
+  publicOrigin: string | null,
+): SourceRules {
+  const hosts = allowedHosts
+    .map((entry) => parseHostRule(entry, { subdomains: false }))
+    .filter((rule) => rule !== null);
+  const origins = allowedOrigins.map(parseOriginRule).filter((rule) => rule !== null);
+  const publicHost = publicOrigin === null ? null : new URL(publicOrigin).hostname;
+  return {
+    allowsHost: (name) => name === publicHost || hosts.some((matches) => matches(name)),
+    allowsOrigin: (origin) => origin === publicOrigin || origins.some((matches) => matches(origin)),
+    publicOrigin,
+  };
+}
+
+/** Accepts loopback names and no web pages but Sluice's own. */
+export const loopbackOnly: SourceRules = compileSourceRules({ allowedHosts: [], allowedOrigins: [] }, null);

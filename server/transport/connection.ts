@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import type { BatchedWrites } from '../ground/batched-writes.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
-import { batchWrites } from '../ground/fast-paths.ts';
+import { type BatchedWrites, batchWrites } from '../ground/fast-paths.ts';
 
 /** The longest head of an answer. */
 export const maxHeadBytes = 64 * 1024;

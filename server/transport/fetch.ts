@@ -1,8 +1,6 @@
-/**
- * `fetch` on top of the transport, so that small calls to other services use the same proxies and certificate
- * authorities as those to providers.
- */
-import type { ResponseHeaders, Transport, UpstreamCall } from './transport.ts';
+/** Small calls through the transport. */
+import type { OutgoingRequest, ResponseHeaders, Transport, UpstreamCall } from './transport.ts';
+import { TransportError } from './transport-error.ts';
 
 interface FetchOptions {
   method?: string;
@@ -20,6 +18,10 @@ export type Fetch = (address: string, options?: FetchOptions) => Promise<Respons
 const timeouts = { connectMs: 10_000, firstByteMs: 30_000, idleMs: 300_000 };
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/**
+ * `fetch` on top of the transport, so that small calls to other services use the same proxies and certificate
+ * authorities as those to providers.
+ */
 export function createFetch(transport: Pick<Transport, 'send'>): Fetch {
   return async (address, { method = 'GET', headers = {}, body = null, signal } = {}) => {
     const { origin, pathname, search } = new URL(address);
@@ -77,4 +79,52 @@ function headersOf(responseHeaders: ResponseHeaders): Headers {
     for (const each of [value ?? []].flat()) headers.append(name, each);
   }
   return headers;
+}
+
+export interface CollectedResponse {
+  status: number;
+  headers: ResponseHeaders;
+  body: Buffer;
+}
+
+/** The response is longer than it may be. */
+export class ResponseTooLong extends TransportError {
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super('malformed', 'body', `the response is longer than ${maxBytes} bytes`);
+    this.maxBytes = maxBytes;
+  }
+}
+
+/**
+ * Sends a request and collects its response, for small calls outside the request path: model lists, provider checks.
+ * Rejects with a TransportError, with a ResponseTooLong if the response exceeds `maxBytes`.
+ */
+export function readResponse(
+  transport: Transport,
+  request: OutgoingRequest,
+  maxBytes = 4 * 1024 * 1024,
+): Promise<CollectedResponse> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let status = 0;
+    let headers: ResponseHeaders = {};
+    const exchange = transport.send(request, {
+      onHeaders(responseStatus, responseHeaders) {
+        status = responseStatus;
+        headers = responseHeaders;
+      },
+      onData(chunk) {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size <= maxBytes) return;
+        reject(new ResponseTooLong(maxBytes));
+        exchange.abort();
+      },
+      onEnd: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
+      onError: reject,
+    });
+  });
 }

@@ -8,7 +8,7 @@ const modules = importedAtOnce(['server/engine/open-engine.ts', 'server/cli/serv
 
 /** The files that every gateway loads of an optional feature, to check whether it is on. */
 const asking: Record<string, readonly string[]> = {
-  cache: ['answer-cache.ts', 'group-cache.ts'],
+  cache: ['answer-cache.ts'],
   cassettes: [],
   connect: [],
   demo: [],

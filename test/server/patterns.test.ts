@@ -137,8 +137,8 @@ const bounded: Record<string, string> = {
     'headers, all of each of which has to be seen; a credential of the configuration',
   'http/app.ts': 'a URL, which Node bounds with the headers',
   'http/body/form-guard.ts': 'the headers of a part, which are bounded; all of them have to be seen',
-  'http/body/check-content-type.ts': 'headers of a client, or of a part, which are bounded',
-  'http/body/multipart-splice.ts': 'the headers of a part, which are bounded',
+  'http/body/content-headers.ts': 'headers of a client, or of a part, which are bounded',
+  'http/body/incoming-body.ts': 'the headers of a part, which are bounded',
   'http/body/multipart.ts': 'headers of a client, which Node bounds',
   'http/server.ts': 'what the system says of this process',
   'http/guards.ts': 'headers of a client, which Node bounds',
@@ -148,6 +148,7 @@ const bounded: Record<string, string> = {
   'apis/core/errors/context-overflow.ts': 'the first 1,024 characters of an error',
   'apis/core/requests/client-credentials.ts': 'names of at most 100 characters',
   'apis/core/requests/deciding-fields.ts': 'a name of at most 200 characters',
+  'apis/core/requests/segments.ts': 'names of models and objects, all of each of which has to be seen; no repetition',
   'apis/core/requests/turn-step.ts': 'the ends of a message, of 64 kB; words without repetition',
   'apis/core/usage/price-terms.ts': 'the kept pieces of an answer, at most 1 MB; words without repetition',
   'apis/core/usage/estimate-tokens.ts': 'single characters',
@@ -181,7 +182,7 @@ test('all are found', () => {
     'contract/secret-shape.ts',
     'contract/team-preset.ts',
     'exchange/redact/find-secrets.ts',
-    'http/body/check-content-type.ts',
+    'http/body/content-headers.ts',
     'providers/find-api.ts',
   ]);
 });

@@ -23,7 +23,7 @@ import {
 import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { aliasesByName, compileGroup } from '../../routing/compile-group.ts';
-import { compilePersonLimits } from '../../routing/compile-limits.ts';
+import { compilePersonLimits } from '../../routing/compile-keys.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';

@@ -10,7 +10,7 @@ import type { CooldownView } from '../../contract/provider-views.ts';
 import { pricedProviders } from '../../models/follow-prices.ts';
 import { createPriceTable, type ListPrices, type PricedProviders, type PriceTable } from '../../models/price-table.ts';
 import { costsNothing } from '../../providers/detect-local.ts';
-import { contextOf } from '../../routing/context-limits.ts';
+import { contextOf } from '../../routing/attempt-plan.ts';
 import { anyKeyOf, usableRoutes } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';

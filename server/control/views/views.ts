@@ -14,7 +14,7 @@ import type { CredentialView, DiscoveryView, ProviderView } from '../../contract
 import type { RefusalView } from '../../contract/request-views.ts';
 import type { StatusView } from '../../contract/status-views.ts';
 import { isLocalFree } from '../../providers/detect-local.ts';
-import { compileLimits } from '../../routing/compile-limits.ts';
+import { compileLimits } from '../../routing/compile-keys.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { credentialSecretName } from '../../secrets/secret-store.ts';
 import { findById } from '../entries/change-list.ts';

@@ -5,8 +5,7 @@ import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import { malformedAfterContentFailure, malformedCallFailure } from '../../routing/attempt-result.ts';
-import { damageOf } from '../../routing/failure-response.ts';
+import { damageOf, malformedAfterContentFailure, malformedCallFailure } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import {

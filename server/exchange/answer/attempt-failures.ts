@@ -14,22 +14,20 @@ import {
   brokenFailure,
   classifyTransport,
   damagedFailure,
-  differingFailure,
-  type FailedAttempt,
-  type FailureResponse,
-  redirectFailure,
-} from '../../routing/attempt-result.ts';
-import {
   damageOf,
+  differingFailure,
   errorBodyOf,
   errorCodeOf,
   errorOfAccount,
   errorOfLostPurchase,
   errorOfRedirect,
   errorOfTransport,
+  type FailedAttempt,
+  type FailureResponse,
   machineOverloaded,
   problemOf,
-} from '../../routing/failure-response.ts';
+  redirectFailure,
+} from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import { messageOf } from '../../store/rules/failures.ts';
 import type { TransportError } from '../../transport/transport-error.ts';

@@ -13,9 +13,15 @@ import { AwakeTimer, awakeMs } from '../../ground/awake-clock.ts';
 import type { EventLoopMonitor } from '../../ground/event-loop-monitor.ts';
 import { replaceTraceHeaders } from '../../observability/request-tracing.ts';
 import { AttemptPlan, type NextAttempt } from '../../routing/attempt-plan.ts';
-import type { AttemptResult, FailedAttempt, FailureResponse } from '../../routing/attempt-result.ts';
+import {
+  type AttemptResult,
+  errorOfHeldBack,
+  errorOfRefusal,
+  type FailedAttempt,
+  type FailureResponse,
+  moreUseful,
+} from '../../routing/attempt-result.ts';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
-import { errorOfHeldBack, errorOfRefusal, moreUseful } from '../../routing/failure-response.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { onlyTarget, type Picker, type PickRequest } from '../../routing/picker.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';

@@ -6,8 +6,7 @@ import { runsNothingAtProvider } from '../../apis/core/requests/tool-runners.ts'
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
-import type { AnswerCache } from '../../cache/answer-cache.ts';
-import type { CachedAnswer, Flight, GroupCache } from '../../cache/group-cache.ts';
+import type { AnswerCache, CachedAnswer, Flight, GroupCache } from '../../cache/answer-cache.ts';
 import type { CacheSettings } from '../../contract/answer-cache.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { CacheNote } from '../../contract/ledger.ts';

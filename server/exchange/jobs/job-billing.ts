@@ -4,6 +4,8 @@
  * key that created the job. The job's row stores what is still owed, and it is deleted in the same transaction that
  * writes the usage.
  */
+
+import { isPathSegment } from '../../apis/core/requests/segments.ts';
 import type { UsageFormat } from '../../apis/core/wire.ts';
 import { ownClient, type RequestRecord, type Reserved } from '../../contract/ledger.ts';
 import { dayMs } from '../../contract/units.ts';
@@ -11,12 +13,11 @@ import type { MaybePromise } from '../../ground/promises.ts';
 import { every, settleWithin } from '../../ground/timers.ts';
 import type { JobOwner, Limiter } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';
-import { isPathSegment } from '../../providers/path-segment.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { BookedJob } from '../../store/rules/rows.ts';
-import { type CollectedResponse, readResponse } from '../../transport/read-response.ts';
+import { type CollectedResponse, readResponse } from '../../transport/fetch.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { Accounting } from '../../usage/add-up.ts';
 import { amountsOf } from '../plan/enforce-limits.ts';

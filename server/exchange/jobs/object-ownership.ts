@@ -1,6 +1,7 @@
 /** Tracks the owners of objects that requests create at a provider, so that later requests reach the same account. */
 
 import type { Framing } from '../../apis/core/framing.ts';
+import { isPathSegment } from '../../apis/core/requests/segments.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { KeptAnswer, Wire } from '../../apis/core/wire.ts';
 import { findMember } from '../../apis/json/fragment-members.ts';
@@ -10,7 +11,6 @@ import type { RouteMatch } from '../../apis/registry.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import { isPathSegment } from '../../providers/path-segment.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../../routing/snapshot.ts';
 import type { JobStore } from '../../store/ports/job-store.ts';

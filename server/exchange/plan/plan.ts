@@ -1,8 +1,8 @@
 /** Determines which targets can serve a request. Requests about a job go to the account that owns it. */
 
+import { isPathSegment } from '../../apis/core/requests/segments.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { isPathSegment } from '../../providers/path-segment.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { KnownJobs } from '../../store/ports/job-store.ts';

@@ -24,7 +24,7 @@ import type { NamedInUrl } from '../../apis/translation/translator.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import { contextOf } from '../../routing/context-limits.ts';
+import { contextOf } from '../../routing/attempt-plan.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';

@@ -8,8 +8,15 @@ import multer from 'multer';
 import { GatewayError } from '../../contract/errors.ts';
 import { mebibyte } from '../../contract/units.ts';
 import { ClientGone } from '../../exchange/request/request-body.ts';
-import { checkContentType, checkFormCharset, headerParameters } from './check-content-type.ts';
-import { type BodySource, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
+import {
+  type BodySource,
+  checkContentType,
+  checkFormCharset,
+  codingsOf,
+  decodedBody,
+  headerParameters,
+  stopDecoding,
+} from './content-headers.ts';
 import { ambiguousForm, type FileRange, FormGuard } from './form-guard.ts';
 import { releaseChunk, sendContinue } from './read-body.ts';
 import { Spool, type SpoolOptions } from './spool.ts';

@@ -1,7 +1,7 @@
 /** Reads bodies whole, within limits of size and time. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../../exchange/request/request-body.ts';
-import { type BodySource, bodyTooLarge, codingsOf, decodedBody, stopDecoding } from './content-coding.ts';
+import { type BodySource, bodyTooLarge, codingsOf, decodedBody, stopDecoding } from './content-headers.ts';
 
 /** Bodies of known length up to this consist of few chunks, in shared memory; longer ones have their own. */
 export const sharedBytes = 64 * 1024;

@@ -6,7 +6,7 @@ import type { AdminToken } from '../../control/admin-token.ts';
 import type { Caller } from '../../control/people/caller.ts';
 import { checkOwnPage, foreignPage } from '../../http/control-guard.ts';
 import { checkHost } from '../../http/guards.ts';
-import { loopbackOnly } from '../../routing/source-rules.ts';
+import { loopbackOnly } from '../../routing/snapshot.ts';
 import { cookieOf, type PeopleAccess, sessionCookie } from './people-access.ts';
 import { notSignedIn } from './people-service.ts';
 

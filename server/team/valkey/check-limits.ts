@@ -3,8 +3,7 @@ import type { Limited } from '../../contract/limits.ts';
 import { type Clocks, type Estimate, noCharge } from '../../limits/account.ts';
 import type { RateHeaders } from '../../limits/limiter.ts';
 import { type Counted, findExceeded, rateMeters } from '../../limits/meters.ts';
-import { rateHeaders } from '../../limits/rate-headers.ts';
-import { refusal } from '../../limits/refusal.ts';
+import { rateHeaders, refusal } from '../../limits/refusal.ts';
 
 /** A key or group, and the counts that apply to its limits. */
 export interface LimitedCounts {

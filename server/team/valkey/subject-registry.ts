@@ -1,5 +1,5 @@
 import type { Limited } from '../../contract/limits.ts';
-import { type LimitSubject, LimitSubjectMap } from '../../limits/limit-subjects.ts';
+import { type LimitSubject, LimitSubjectMap } from '../../limits/limiter.ts';
 import { CountedSubject } from './counted-subject.ts';
 
 /** Keys and groups with limits that this replica has served, and the reservations of jobs. */

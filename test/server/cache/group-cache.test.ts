@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { AnswerCache } from '../../../server/cache/answer-cache.ts';
-import type { CachedAnswer } from '../../../server/cache/group-cache.ts';
+import { AnswerCache, type CachedAnswer } from '../../../server/cache/answer-cache.ts';
 import { kibibyte } from '../../../server/contract/units.ts';
 
 const settings = { generation: 0, maxBytes: 64 * kibibyte };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { DelayedWrites } from '../../../server/ground/batched-writes.ts';
+import { DelayedWrites } from '../../../server/ground/fast-paths.ts';
 
 const opened: { destroy(): unknown }[] = [];
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinInPlace } from '../../../server/ground/joined-bytes.ts';
+import { joinInPlace } from '../../../server/ground/fast-paths.ts';
 
 const framing = '\r\n5\r\n';
 

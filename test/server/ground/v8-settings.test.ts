@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { checkout } from '../../support/program.ts';
 
 const run = promisify(execFile);
-const settings = JSON.stringify(join(checkout, 'server/ground/v8-settings.ts'));
+const settings = JSON.stringify(join(checkout, 'server/ground/fast-paths.ts'));
 
 /**
  * Runs source text in a Node of its own, because V8's settings hold for a whole process. The text may use `await`, and

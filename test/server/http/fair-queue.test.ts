@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FairQueue, type Owner } from '../../../server/http/fair-queue.ts';
+import { FairQueue, type Owner } from '../../../server/http/admission.ts';
 
 interface Item {
   owner: Owner;

@@ -4,7 +4,7 @@ import { configSchema } from '../../../server/contract/config.ts';
 import { authenticate, checkHost, checkOrigin, maskSecret, validKey } from '../../../server/http/guards.ts';
 import { compileSnapshot } from '../../../server/routing/compile.ts';
 import { createKeySecret } from '../../../server/routing/key-secret.ts';
-import { compileSourceRules, loopbackOnly } from '../../../server/routing/source-rules.ts';
+import { compileSourceRules, loopbackOnly } from '../../../server/routing/snapshot.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { snapshotOf } from '../../support/providers.ts';
 

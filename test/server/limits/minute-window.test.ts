@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MinuteWindow } from '../../../server/limits/minute-window.ts';
+import { MinuteWindow } from '../../../server/limits/account.ts';
 
 describe('the last minute', () => {
   test('holds what happened in it, and lets go of it within a second after', () => {

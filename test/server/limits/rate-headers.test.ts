@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration } from '../../../server/limits/rate-headers.ts';
+import { formatDuration } from '../../../server/limits/refusal.ts';
 
 test.each([
   [0, '0s'],

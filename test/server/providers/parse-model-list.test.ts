@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseModelList } from '../../../server/providers/parse-model-list.ts';
+import { parseModelList } from '../../../server/providers/list-models.ts';
 
 function names(value: unknown): string[] | null {
   const models = parseModelList(Buffer.from(JSON.stringify(value)), 'p');

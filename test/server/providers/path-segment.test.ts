@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPathSegment } from '../../../server/providers/path-segment.ts';
+import { isPathSegment } from '../../../server/apis/core/requests/segments.ts';
 
 test.each([
   'gpt-4.1',

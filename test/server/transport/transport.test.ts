@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { createTransport } from '../../../server/transport/create-transport.ts';
-import { readResponse } from '../../../server/transport/read-response.ts';
+import { readResponse } from '../../../server/transport/fetch.ts';
 import { observe, openTransportInSuite, requestTo } from './harness.ts';
 
 const { transport, raw, serve } = openTransportInSuite();

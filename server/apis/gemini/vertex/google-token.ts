@@ -1,7 +1,7 @@
 /** Access tokens from Google's own library. Its calls use Sluice's transport and proxies. */
 import { GoogleAuth, JWT, type JWTInput, UserRefreshClient } from 'google-auth-library';
 import { isObject } from '../../../contract/is-object.ts';
-import { readResponse } from '../../../transport/read-response.ts';
+import { readResponse } from '../../../transport/fetch.ts';
 import type { Transport } from '../../../transport/transport.ts';
 import { TransportError } from '../../../transport/transport-error.ts';
 import type { AccessToken } from './token-holder.ts';

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AppendedFile } from '../../../../server/ground/files/appended-file.ts';
+import { AppendedFile } from '../../../../server/ground/files/log.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { onlyIf } from '../../../support/only-if.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type Coding, codingsOf, decodeWhole } from '../../../../server/http/body/content-coding.ts';
+import { type Coding, codingsOf, decodeWhole } from '../../../../server/http/body/content-headers.ts';
 
 const mebibyte = 1024 * 1024;
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayError } from '../../../../server/contract/errors.ts';
-import { checkContentType } from '../../../../server/http/body/check-content-type.ts';
+import { checkContentType } from '../../../../server/http/body/content-headers.ts';
 import { FormGuard } from '../../../../server/http/body/form-guard.ts';
 import { field, file, multipart } from './upload-server.ts';
 

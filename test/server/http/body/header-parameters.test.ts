@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headerParameters } from '../../../../server/http/body/check-content-type.ts';
+import { headerParameters } from '../../../../server/http/body/content-headers.ts';
 
 test.each([
   ['multipart/form-data; boundary=abc', { boundary: 'abc' }, null, ''],

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { yieldToEventLoop } from '../../../../server/ground/promises.ts';
-import { StreamedBody, streamedBytes } from '../../../../server/http/body/streamed-body.ts';
+import { StreamedBody, streamedBytes } from '../../../../server/http/body/passthrough-body.ts';
 
 const chunkBytes = 16 * 1024;
 
