@@ -1,6 +1,6 @@
 /** Server-sent events in the form in which a cassette stores them. */
 import { isUtf8 } from 'node:buffer';
-import { LineEnds } from '../apis/core/streams/sse-lines.ts';
+import { LineEnds } from '../apis/core/streams/sse-framing.ts';
 import type { StoredPiece } from '../exchange/answer/local-reply.ts';
 import { type Redactor, withoutRanges } from '../exchange/redact/redactor.ts';
 import { finish, type Steps } from '../ground/promises.ts';

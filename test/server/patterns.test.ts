@@ -152,7 +152,6 @@ const bounded: Record<string, string> = {
   'apis/core/requests/turn-step.ts': 'the ends of a message, of 64 kB; words without repetition',
   'apis/core/usage/price-terms.ts': 'the kept pieces of an answer, at most 1 MB; words without repetition',
   'apis/core/usage/estimate-tokens.ts': 'single characters',
-  'apis/openai/usage/worst-usage.ts': 'at most 16 characters',
   'apis/openai/usage/usage.ts': 'a content type, or at most 64 bytes',
   'exchange/redact/redactor.ts': 'the payload of a frame, all of which has to be seen; single characters',
   'exchange/redact/string-places.ts': 'the first 80 bytes of a body, 12 of a line and 9 of a number',

@@ -15,8 +15,7 @@ import { failureBy, tellError } from '../../server/apis/core/errors/verdict.ts';
 import { recordingIn } from '../../server/apis/core/recordings/recording-length.ts';
 import { conversationOf } from '../../server/apis/core/requests/client-session.ts';
 import { isPathSegment, isUnambiguousSegment } from '../../server/apis/core/requests/segments.ts';
-import { toolResultsOf } from '../../server/apis/core/requests/tool-results.ts';
-import { turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
+import { toolResultsOf, turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
 import { readPriceTerms } from '../../server/apis/core/usage/price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../server/apis/core/usage/prompt-estimate.ts';
 import { JsonNames } from '../../server/apis/json/json-names.ts';
@@ -291,7 +290,6 @@ export const worstReading: Record<string, WorstCase> = {
       'readJsonBody',
       'openingDigest',
       'toolResultsOf',
-      'shortText',
       'lastElement',
       'turnStepOf',
       'SessionTracker',

@@ -4,8 +4,7 @@
  */
 import type { LossCode } from '../../contract/loss-codes.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import type { TopMember } from '../json/json-peek.ts';
-import type { JsonEdit } from '../json/json-splice.ts';
+import type { JsonEdit, TopMember } from '../json/json-peek.ts';
 import type { WatchedMember } from '../json/watched-members.ts';
 
 /** Members that a service refuses, and the name under which it takes the same value; null: it has none. */

@@ -4,7 +4,7 @@
  * it ends at a byte that JSON has only within texts, since nobody can say what would be a text behind that.
  */
 import { yieldToEventLoop } from '../../ground/promises.ts';
-import { isEscaped, JsonFault } from './json-tokens.ts';
+import { isEscaped, JsonFault } from './json-scan.ts';
 import { addressText, idHolder, idText, type MemberMeanings } from './watched-members.ts';
 
 /** Longer texts are no ids and no addresses of files: an id of 200 characters, each of them in escapes. */

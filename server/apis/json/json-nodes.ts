@@ -2,9 +2,9 @@
  * Reads the members and elements of one value where it stands in a document, without parsing it, and leaves some of
  * them out. For values of a document that is known to be valid JSON.
  */
-import type { ByteRange } from './json-scan.ts';
-import type { JsonEdit } from './json-splice.ts';
-import { isEscaped, skipScalar, skipSpace } from './json-tokens.ts';
+
+import type { JsonEdit } from './json-peek.ts';
+import { type ByteRange, isEscaped, skipScalar, skipSpace } from './json-scan.ts';
 
 /** Half open, from its key on. */
 export interface JsonMember extends ByteRange {

@@ -5,8 +5,7 @@ import type { WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
-import { countedRequest } from './estimate-input.ts';
-import type { WholeAnswer } from './translated-request.ts';
+import { countedRequest, type WholeAnswer } from './translated-request.ts';
 import {
   createTranslatorBetween,
   type FailedCall,

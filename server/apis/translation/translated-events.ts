@@ -1,7 +1,7 @@
 /** Translates one stream from an upstream for a client of another API. */
 import { GatewayError } from '../../contract/errors.ts';
-import { TextMatch } from '../core/requests/text-match.ts';
 import type { StreamEvent } from '../core/sse-event.ts';
+import { TextMatch } from '../core/stream-text.ts';
 import { type AnswerContext, malformedCall } from '../neutral/answers/answer-context.ts';
 import { GrowingText } from '../neutral/answers/growing-text.ts';
 import type { EventParser, EventRenderer } from '../neutral/answers/wire-translation.ts';

@@ -7,7 +7,7 @@ import { isPurchase } from '../../apis/core/route.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { entryOf } from '../../apis/core/table-entry.ts';
-import { joinBytes, piecesOf } from '../../apis/json/json-splice.ts';
+import { joinBytes, piecesOf } from '../../apis/json/json-peek.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import type { Origin } from '../../apis/neutral/conversation.ts';
 import { newestCallResultIds, newestResultIds } from '../../apis/neutral/requests/carried-reasoning.ts';

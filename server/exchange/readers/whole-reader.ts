@@ -19,7 +19,7 @@ import { failureBy } from '../../apis/core/errors/verdict.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import type { Verdict } from '../../apis/core/wire.ts';
-import { joinBytes } from '../../apis/json/json-splice.ts';
+import { joinBytes } from '../../apis/json/json-peek.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { endlessFailure } from '../../routing/attempt-result.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
-import type { JsonEdit } from '../../apis/json/json-splice.ts';
-import type { MarkedElement } from '../../apis/json/json-tokens.ts';
+import type { JsonEdit } from '../../apis/json/json-peek.ts';
+import type { MarkedElement } from '../../apis/json/json-scan.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 
 /** The client disconnected before its request was complete. */

@@ -8,8 +8,7 @@ import {
   openingDigest,
   sessionInHeaders,
 } from '../../apis/core/requests/client-session.ts';
-import { toolResultsOf } from '../../apis/core/requests/tool-results.ts';
-import { turnStepOf, turnsIn } from '../../apis/core/requests/turn-step.ts';
+import { toolResultsOf, turnStepOf, turnsIn } from '../../apis/core/requests/turn-step.ts';
 import type { HeaderFields, RequestFormat, RequestView } from '../../apis/core/wire.ts';
 import { isWireName } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';

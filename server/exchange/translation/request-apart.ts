@@ -1,5 +1,5 @@
 /** The main thread's side of a request that is translated in another thread, with its answers. */
-import { joinBytes } from '../../apis/json/json-splice.ts';
+import { joinBytes } from '../../apis/json/json-peek.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
 import type { Target } from '../../apis/neutral/requests/rendering.ts';

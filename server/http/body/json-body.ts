@@ -6,12 +6,22 @@ import { readStreamFlag } from '../../apis/core/requests/deciding-fields.ts';
 import { servedObjectMembers } from '../../apis/core/requests/object-members.ts';
 import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
-import { fieldValue, type JsonField, type JsonPeek, peekJson, peekLongJson } from '../../apis/json/json-peek.ts';
-import { fieldEdit, type JsonEdit, joinBytes, piecesOf, usageEdits } from '../../apis/json/json-splice.ts';
-import type { MarkedElement } from '../../apis/json/json-tokens.ts';
+import {
+  fieldEdit,
+  fieldValue,
+  type JsonEdit,
+  type JsonField,
+  type JsonPeek,
+  joinBytes,
+  peekJson,
+  peekLongJson,
+  piecesOf,
+  usageEdits,
+} from '../../apis/json/json-peek.ts';
+import type { MarkedElement } from '../../apis/json/json-scan.ts';
 import { WatchedMembers } from '../../apis/json/watched-members.ts';
 import { watchedMembers } from '../../apis/registry.ts';
-import { marksOfSluice } from '../../apis/translation/seal-fields.ts';
+import { marksOfSluice } from '../../apis/translation/returned-seals.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { BodyChanges, PreparedBody, RequestBody, RequestFields } from '../../exchange/request/request-body.ts';
 import { yieldToEventLoop } from '../../ground/promises.ts';

@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { JsonFault } from '../../apis/json/json-tokens.ts';
+import { JsonFault } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { ForeignObjects } from '../../exchange/plan/named-objects.ts';

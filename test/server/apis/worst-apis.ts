@@ -4,8 +4,12 @@ import { messages, messagesStream } from '../../../server/apis/anthropic/message
 import { droppedBetas } from '../../../server/apis/anthropic/translation/translation.ts';
 import { messagesUsage } from '../../../server/apis/anthropic/usage.ts';
 import { converse, converseStream } from '../../../server/apis/bedrock/converse.ts';
-import { claudeFrames, claudeOnBedrock } from '../../../server/apis/bedrock/provider/claude.ts';
-import { converseFrames, converseOnBedrock } from '../../../server/apis/bedrock/provider/converse.ts';
+import {
+  claudeFrames,
+  claudeOnBedrock,
+  converseFrames,
+  converseOnBedrock,
+} from '../../../server/apis/bedrock/provider/bedrock.ts';
 import { FrameUnpacker } from '../../../server/apis/bedrock/provider/frame-unpacker.ts';
 import { objectIn, onOneLine } from '../../../server/apis/bedrock/provider/frames.ts';
 import { sortBetas } from '../../../server/apis/core/dialects/hosted-claude.ts';
@@ -13,10 +17,10 @@ import { referredIn } from '../../../server/apis/core/referred-input.ts';
 import type { StreamFormat } from '../../../server/apis/core/stream-format.ts';
 import { generateArrayStream, generateContent, generateStream } from '../../../server/apis/gemini/generate.ts';
 import { locateGemini } from '../../../server/apis/gemini/locate.ts';
-import { modelOnVertex } from '../../../server/apis/gemini/vertex/models.ts';
+import { modelOnVertex } from '../../../server/apis/gemini/vertex/vertex.ts';
 import { CountTranslator } from '../../../server/apis/translation/count-translator.ts';
 import { createEmbeddingsTranslator } from '../../../server/apis/translation/embeddings-translator.ts';
-import { estimateRequestTokens } from '../../../server/apis/translation/estimate-input.ts';
+import { estimateRequestTokens } from '../../../server/apis/translation/translated-request.ts';
 import { createTranslator } from '../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { EventsReader } from '../../../server/exchange/readers/events-reader.ts';
@@ -200,7 +204,7 @@ export const worstConverse: Record<string, WorstCase> = {
   },
   'an error and the frames of Bedrock': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['converseFrames', 'messageIn', 'objectIn', 'claudeFrames'],
+    readers: ['converseFrames', 'modelOnBedrock', 'objectIn', 'claudeFrames'],
     inputs: {
       'a long message': ['{"message":"', 'Invocation of model ID ', '"}'],
       'many members': ['{"message":"a"', ',"a":1', '}'],

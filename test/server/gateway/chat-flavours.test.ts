@@ -5,7 +5,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ChatFlavour } from '../../../server/apis/core/chat-flavour.ts';
-import { piecesOf } from '../../../server/apis/json/json-splice.ts';
+import { piecesOf } from '../../../server/apis/json/json-peek.ts';
 import { chatFitting } from '../../../server/apis/openai/wire/fit-request.ts';
 import { chatFlavourOf } from '../../../server/providers/chat-flavours.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';

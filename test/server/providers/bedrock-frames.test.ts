@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { modelOnBedrock } from '../../../server/apis/bedrock/provider/bedrock.ts';
-import { claudeFrames } from '../../../server/apis/bedrock/provider/claude.ts';
-import { converseFrames } from '../../../server/apis/bedrock/provider/converse.ts';
+import { claudeFrames, converseFrames, modelOnBedrock } from '../../../server/apis/bedrock/provider/bedrock.ts';
 import { FrameUnpacker } from '../../../server/apis/bedrock/provider/frame-unpacker.ts';
 import { TransportError } from '../../../server/transport/transport-error.ts';
 import { text } from '../../support/strict-anthropic.ts';

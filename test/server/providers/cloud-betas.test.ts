@@ -1,7 +1,7 @@
 /** Betas that clients of Anthropic's API send to clouds that support only some of them. */
 import { describe, expect, test } from 'vitest';
-import { claudeOnBedrock } from '../../../server/apis/bedrock/provider/claude.ts';
-import { modelOnVertex } from '../../../server/apis/gemini/vertex/models.ts';
+import { claudeOnBedrock } from '../../../server/apis/bedrock/provider/bedrock.ts';
+import { modelOnVertex } from '../../../server/apis/gemini/vertex/vertex.ts';
 
 const clouds = {
   Bedrock: claudeOnBedrock('anthropic.claude-opus-4-5'),

@@ -1,7 +1,7 @@
 /** The `cache_control` of a whole request, which the clouds do not accept for Claude. */
 import { describe, expect, test } from 'vitest';
-import { claudeOnBedrock } from '../../../server/apis/bedrock/provider/claude.ts';
-import { modelOnVertex } from '../../../server/apis/gemini/vertex/models.ts';
+import { claudeOnBedrock } from '../../../server/apis/bedrock/provider/bedrock.ts';
+import { modelOnVertex } from '../../../server/apis/gemini/vertex/vertex.ts';
 
 const mark = { type: 'ephemeral', ttl: '1h' };
 const text = { type: 'text', text: 'Hi' };

@@ -6,9 +6,8 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { elementsAfter } from '../../json/json-nodes.ts';
-import { peekJson } from '../../json/json-peek.ts';
+import { type JsonEdit, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
-import type { JsonEdit } from '../../json/json-splice.ts';
 import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
 import type { Losses } from '../../neutral/losses.ts';
 

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from '../../../contract/is-object.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { fieldValue, peekJson } from '../../json/json-peek.ts';
-import type { ByteRange } from '../../json/json-scan.ts';
-import { skipSpace } from '../../json/json-tokens.ts';
+import { type ByteRange, skipSpace } from '../../json/json-scan.ts';
 import type { HeaderFields, RequestView } from '../wire.ts';
 import { type Turns, turnFields, turnsIn } from './turn-step.ts';
 

@@ -1,11 +1,28 @@
 /** Parses a request of `POST /v1/chat/completions`. Source: OpenAI's API reference, "Create chat completion". */
 import type { ClientApi } from '../../neutral/client-api.ts';
-import type { AnswerFormat, Conversation, Sampling, Tool, ToolChoice } from '../../neutral/conversation.ts';
+import type {
+  AnswerFormat,
+  CallPart,
+  Conversation,
+  MediaPart,
+  Part,
+  RefusalPart,
+  ResultPart,
+  Sampling,
+  TextPart,
+  ThinkingPart,
+  Tool,
+  ToolChoice,
+  Turn,
+} from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
+import { writeJson } from '../../neutral/json-text.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
+import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
+import { addSystem } from '../../neutral/requests/add-system.ts';
+import { unwrapSeal, withThoughts } from '../../neutral/requests/carried-reasoning.ts';
 import { openaiFieldNames } from '../responses/parse-request.ts';
 import { largestLimit } from '../usage/output-limit.ts';
-import { parseMessages } from './parse-messages.ts';
 
 const schema = { type: 'object', properties: { path: { type: 'string' } } };
 
@@ -218,4 +235,202 @@ function parseStreamUsage(fields: Fields): boolean {
   const options = fields.fields('stream_options');
   options?.ignore('include_obfuscation');
   return options?.boolean('include_usage') ?? false;
+}
+
+/** Parses the messages of a chat request into instructions and turns. */
+function parseMessages(request: Fields): Pick<Conversation, 'instructions' | 'turns'> {
+  const messages = request.items('messages');
+  if (messages.length === 0) invalid('messages', 'expected at least one message');
+  const instructions: TextPart[] = [];
+  const turns: Turn[] = [];
+  /** The call that a message of the deprecated role `function` answers. */
+  let oldCallId = '';
+  for (const message of messages) {
+    const role = message.requiredText('role');
+    if (role === 'system' || role === 'developer') {
+      addSystem({ instructions, turns }, parseContent(message), message.losses);
+    } else if (role === 'user') turns.push({ role, parts: parseContent(message) });
+    else if (role === 'assistant') {
+      const parts = parseAssistant(message);
+      for (const part of parts) if (part.type === 'call') oldCallId = part.id;
+      turns.push({ role, parts });
+    } else if (role === 'tool' || role === 'function') addResult(turns, parseResult(message, oldCallId));
+    else invalid(message.path('role'), `'${role.slice(0, 40)}' is not a valid role`);
+    message.drop('no-equal', 'name', 'audio');
+    // What an earlier answer cited says nothing to another model.
+    message.ignore('annotations');
+    message.dropRest();
+  }
+  return { instructions, turns };
+}
+
+/** The results of one turn's calls form one turn. */
+function addResult(turns: Turn[], result: ResultPart): void {
+  const before = turns.at(-1);
+  if (before?.role === 'user' && before.parts.at(-1)?.type === 'result') before.parts.push(result);
+  else turns.push({ role: 'user', parts: [result] });
+}
+
+function parseResult(message: Fields, oldCallId: string): ResultPart {
+  const isOld = message.text('role') === 'function';
+  if (isOld) message.ignore('name');
+  const parts = parseContent(message).map((part) =>
+    part.type === 'refusal' ? { ...part, type: 'text' as const } : part,
+  );
+  const callId = isOld ? oldCallId : message.requiredText('tool_call_id');
+  return { type: 'result', callId, parts, isError: false, at: message.at };
+}
+
+function parseAssistant(message: Fields): Part[] {
+  const refusal = message.text('refusal');
+  const at = message.at;
+  const said: Part[] = [
+    ...parseContent(message, parseSpoken),
+    ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal, at: message.path('refusal') }]),
+    ...message.items('tool_calls').map(parseCall),
+    ...parseOldCall(message.fields('function_call'), at),
+  ];
+  const parts = withThoughts(said, parseThinking(message));
+  // It refers to the audio content, which only OpenAI stores.
+  if (parts.length === 0 && message.any('audio') !== undefined) refuse(message.path('audio'), 'foreign-file');
+  return parts;
+}
+
+/**
+ * `reasoning_details` (OpenRouter's notation) contain the seals that Sluice sent to the client, and `reasoning_content`
+ * or `reasoning` the same as text.
+ */
+function parseThinking(message: Fields): ThinkingPart[] {
+  const text = message.text('reasoning_content') ?? message.text('reasoning');
+  message.ignore('reasoning');
+  const details = distinct(message.items('reasoning_details').flatMap(parseDetail));
+  if (details.length > 0 || !text) return details;
+  return [{ type: 'thinking', text, at: message.path('reasoning_content') }];
+}
+
+/** Streams may tell a detail twice: see `ChatEventRenderer`. */
+function distinct(thoughts: readonly ThinkingPart[]): ThinkingPart[] {
+  const seals = new Set<string>();
+  return thoughts.filter(({ seal }) => {
+    if (!seal?.origin || seal.kind === 'plain') return true;
+    const isNew = !seals.has(seal.data);
+    seals.add(seal.data);
+    return isNew;
+  });
+}
+
+function parseDetail(detail: Fields): ThinkingPart[] {
+  const text = detail.text('text') ?? detail.text('summary') ?? '';
+  const signature = detail.text('signature');
+  const data = detail.text('data');
+  const at = detail.at;
+  if (signature !== undefined) return [{ type: 'thinking', text, seal: unwrapSeal(signature, 'signature'), at }];
+  if (data !== undefined) return [{ type: 'thinking', text, seal: unwrapSeal(data, 'encrypted'), at }];
+  return text === '' ? [] : [{ type: 'thinking', text, at }];
+}
+
+function parseCall(call: Fields): CallPart {
+  const id = call.text('id') ?? '';
+  const custom = call.fields('custom');
+  if (custom) {
+    return {
+      type: 'call',
+      id,
+      name: custom.requiredText('name'),
+      arguments: textOf(custom, 'input'),
+      kind: 'custom',
+      at: call.at,
+    };
+  }
+  const calledFunction = call.fields('function') ?? invalid(call.path('function'), 'it is missing');
+  const signature = call.fields('extra_content')?.fields('google')?.text('thought_signature');
+  return {
+    type: 'call',
+    id,
+    name: calledFunction.requiredText('name'),
+    arguments: textOf(calledFunction, 'arguments'),
+    kind: 'function',
+    seal: signature === undefined ? undefined : unwrapSeal(signature, 'thought-signature'),
+    at: call.at,
+  };
+}
+
+/** In Ollama's own API, and in clients written for it, the arguments are an object. */
+function textOf(fields: Fields, name: string): string {
+  const value = fields.any(name) ?? '';
+  return typeof value === 'string' ? value : writeJson(value);
+}
+
+/** `function_call`, the predecessor of `tool_calls`, has no id. */
+function parseOldCall(call: Fields | undefined, at: string): CallPart[] {
+  if (!call) return [];
+  const name = call.requiredText('name');
+  return [{ type: 'call', id: `call_${at}`, name, arguments: textOf(call, 'arguments'), kind: 'function', at }];
+}
+
+type ContentPart = TextPart | MediaPart | RefusalPart;
+
+/** Accepts a string or a list of parts. Empty if there is none. */
+function parseContent(message: Fields): ContentPart[];
+function parseContent<Found>(message: Fields, parse: (part: Fields) => Found): (Found | TextPart)[];
+function parseContent(message: Fields, parse: (part: Fields) => unknown = parsePart): unknown[] {
+  const content = message.any('content');
+  const at = message.path('content');
+  if (content === undefined) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content, at }];
+  return message.items('content').map((part) => {
+    const parsed = parse(part);
+    part.dropRest();
+    return parsed;
+  });
+}
+
+/** Mistral's reasoning models write their thoughts as parts (Mistral docs, "Reasoning"). */
+function parseSpoken(part: Fields): ContentPart | ThinkingPart {
+  if (part.text('type') !== 'thinking') return parsePart(part);
+  part.ignore('closed');
+  const texts = part.items('thinking').map((chunk) => chunk.text('text') ?? '');
+  return { type: 'thinking', text: texts.join(''), at: part.at };
+}
+
+function parsePart(part: Fields): ContentPart {
+  const type = part.text('type') ?? 'text';
+  const at = part.at;
+  part.drop('no-equal', 'cache_control', 'prompt_cache_breakpoint');
+  if (type === 'text') return { type, text: part.requiredText('text'), at };
+  if (type === 'refusal') return { type, text: part.requiredText('refusal'), at };
+  if (type === 'image_url') return parseImage(part);
+  if (type === 'input_audio')
+    return parseSound(part.fields('input_audio') ?? invalid(part.path(type), 'it is missing'), at);
+  if (type === 'document_url') return parseDocument(part);
+  if (type === 'file') return parseFile(part.fields('file') ?? invalid(part.path(type), 'it is missing'), at);
+  return invalid(part.path('type'), `'${type.slice(0, 40)}' is no type of content`);
+}
+
+function parseImage(part: Fields): MediaPart {
+  const url = part.any('image_url');
+  if (typeof url === 'string') return { type: 'media', kind: 'image', source: sourceOfUrl(url), at: part.at };
+  const image = part.fields('image_url') ?? invalid(part.path('image_url'), 'it is missing');
+  const source = sourceOfUrl(image.requiredText('url'));
+  return { type: 'media', kind: 'image', source, detail: image.text('detail'), at: part.at };
+}
+
+/** Mistral docs, "Document Q&A". */
+function parseDocument(part: Fields): MediaPart {
+  const source = sourceOfUrl(part.requiredText('document_url'));
+  return { type: 'media', kind: 'document', source, name: part.text('document_name'), at: part.at };
+}
+
+function parseSound(sound: Fields, at: string): MediaPart {
+  const mediaType = `audio/${sound.text('format') ?? 'wav'}`;
+  return { type: 'media', kind: 'audio', source: { type: 'base64', mediaType, data: sound.requiredText('data') }, at };
+}
+
+function parseFile(file: Fields, at: string): MediaPart {
+  const name = file.text('filename');
+  const id = file.text('file_id');
+  if (id !== undefined) return { type: 'media', kind: 'document', source: { type: 'file', id }, name, at };
+  const source = sourceOfUrl(file.requiredText('file_data'));
+  const kind = source.type === 'base64' ? kindOfMediaType(source.mediaType) : 'document';
+  return { type: 'media', kind, source, name, at };
 }

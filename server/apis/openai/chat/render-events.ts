@@ -17,7 +17,7 @@ import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { chatAnnotation } from '../url-citations.ts';
 import { chatErrorEvent } from '../wire/chat-stream.ts';
 import { openaiErrorBody } from '../wire/write-error.ts';
-import { renderChatUsage, renderFinishReason } from './stops-and-usage.ts';
+import { renderChatUsage, renderFinishReason } from './parse-message.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,8 +1,7 @@
 /** The continuation of streams of OpenAI's API: how a second target is asked, and its answer joined to the first. */
 import type { Prefix, RescueFormat } from '../../core/stream-text.ts';
 import { JsonNames } from '../../json/json-names.ts';
-import { peekLongJson } from '../../json/json-peek.ts';
-import { type JsonEdit, joinBytes, piecesOf } from '../../json/json-splice.ts';
+import { type JsonEdit, joinBytes, peekLongJson, piecesOf } from '../../json/json-peek.ts';
 import { ChatSplice, ChatText, type PartialChat } from './chat.ts';
 import { type PartialResponse, ResponseSplice, ResponseText } from './response.ts';
 

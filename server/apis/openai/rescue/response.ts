@@ -4,9 +4,8 @@
 
 import type { ErrorBody } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
-import { TextMatch } from '../../core/requests/text-match.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
-import type { Splice } from '../../core/stream-text.ts';
+import { type Splice, TextMatch } from '../../core/stream-text.ts';
 import { parseObject } from '../../json/parse-object.ts';
 import { responseErrorEvents } from '../wire/typed-stream.ts';
 import { TextBytes } from './text-bytes.ts';

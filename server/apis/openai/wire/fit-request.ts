@@ -25,9 +25,8 @@ import {
   removals,
   textIn,
 } from '../../json/json-nodes.ts';
-import { fieldValue, peekJson } from '../../json/json-peek.ts';
+import { fieldEdit, fieldValue, type JsonEdit, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
-import { fieldEdit, type JsonEdit } from '../../json/json-splice.ts';
 import { type WatchedMember, WatchedMembers } from '../../json/watched-members.ts';
 import { placeholderSignature } from '../../neutral/requests/carried-reasoning.ts';
 

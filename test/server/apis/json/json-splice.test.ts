@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonNames } from '../../../../server/apis/json/json-names.ts';
-import { type JsonPeek, peekJson } from '../../../../server/apis/json/json-peek.ts';
-import { fieldEdit, type JsonEdit, piecesOf, usageEdits } from '../../../../server/apis/json/json-splice.ts';
+import {
+  fieldEdit,
+  type JsonEdit,
+  type JsonPeek,
+  peekJson,
+  piecesOf,
+  usageEdits,
+} from '../../../../server/apis/json/json-peek.ts';
 import { tries } from '../../../support/sweep.ts';
 import { jsonObjectText, wanted } from './json-documents.ts';
 

@@ -1,12 +1,10 @@
 /** What Sluice put into a conversation, on its way to a provider that is sent the client's own bytes. */
 import { describe, expect, test } from 'vitest';
 import { JsonNames } from '../../../../server/apis/json/json-names.ts';
-import { peekJson } from '../../../../server/apis/json/json-peek.ts';
-import { piecesOf } from '../../../../server/apis/json/json-splice.ts';
+import { peekJson, piecesOf } from '../../../../server/apis/json/json-peek.ts';
 import type { Seal, SealKind, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { envelopeOfNothing, wrapSeal, wrapSeals } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
-import { openSeals, originOfSeals } from '../../../../server/apis/translation/returned-seals.ts';
-import { marksOfSluice } from '../../../../server/apis/translation/seal-fields.ts';
+import { marksOfSluice, openSeals, originOfSeals } from '../../../../server/apis/translation/returned-seals.ts';
 
 const names = new JsonNames([]);
 const reader = { provider: 'own', model: 'gemini-3-pro', account: 'c1' };

@@ -1,6 +1,6 @@
 /** The cost of translating a stream, by counting: hardly any event is parsed, and none is delayed. */
 import { describe, expect, test, vi } from 'vitest';
-import { converseFrames } from '../../../../server/apis/bedrock/provider/converse.ts';
+import { converseFrames } from '../../../../server/apis/bedrock/provider/bedrock.ts';
 import { FrameUnpacker } from '../../../../server/apis/bedrock/provider/frame-unpacker.ts';
 import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';

@@ -1,6 +1,6 @@
 /** The tool results at the end of a request, in the format of each API. */
 import { expect, test } from 'vitest';
-import { toolResultsOf } from '../../../../../server/apis/core/requests/tool-results.ts';
+import { toolResultsOf } from '../../../../../server/apis/core/requests/turn-step.ts';
 import { JsonBody } from '../../../../../server/http/body/json-body.ts';
 
 const of = (body: object) =>

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { turnStepOf } from '../../../../../server/apis/core/requests/turn-step.ts';
-import { lastElement } from '../../../../../server/apis/json/last-element.ts';
+import { lastElement, turnStepOf } from '../../../../../server/apis/core/requests/turn-step.ts';
 import { JsonBody } from '../../../../../server/http/body/json-body.ts';
 
 const of = (body: object) => turnStepOf(new JsonBody(Buffer.from(JSON.stringify(body))));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jsonArrayFraming } from '../../../../../server/apis/core/streams/json-array-framing.ts';
+import { jsonArrayFraming } from '../../../../../server/apis/gemini/generate.ts';
 
 const elements = [{ a: '}]{["\\' }, { b: { c: [1, { d: 2 }] } }, {}];
 const told = `[${elements.map((element) => JSON.stringify(element, null, 2)).join('\n,\r\n')}\n]`;

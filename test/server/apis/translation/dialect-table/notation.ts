@@ -6,8 +6,10 @@ import type { UpstreamWireName, WireName } from '../../../../../server/apis/neut
 import type { Fate, Loss } from '../../../../../server/apis/neutral/losses.ts';
 import { openaiRoutes } from '../../../../../server/apis/openai/routes.ts';
 import { CountTranslator, isCountingWire } from '../../../../../server/apis/translation/count-translator.ts';
-import { estimateRequestTokens } from '../../../../../server/apis/translation/estimate-input.ts';
-import type { TranslatedRequest } from '../../../../../server/apis/translation/translated-request.ts';
+import {
+  estimateRequestTokens,
+  type TranslatedRequest,
+} from '../../../../../server/apis/translation/translated-request.ts';
 import { createTranslator, type Translator } from '../../../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../../../server/contract/errors.ts';
 import { type LossCode, lossCodes } from '../../../../../server/contract/loss-codes.ts';
