@@ -107,8 +107,8 @@ const shellMayImport =
 const singleImporters: Record<string, RegExp> = {
   express: /^server\/(http\/|team\/people\/sign-in-routes\.ts$)/,
   multer: /^server\/http\/body\/multipart\.ts$/,
-  keytar: /^server\/secrets\/keychain-choice\.ts$/,
-  '@napi-rs/keyring': /^server\/secrets\/keychain-choice\.ts$/,
+  keytar: /^server\/secrets\/keychain-items\.ts$/,
+  '@napi-rs/keyring': /^server\/secrets\/keychain-items\.ts$/,
   undici: /^server\/transport\//,
   ws: /^server\/exchange\/realtime\//,
   'node:sqlite': /^server\/store\/sqlite\/database\.ts$/,

@@ -1,4 +1,6 @@
 /** Reads and writes the files of a cassette. */
+
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
@@ -6,8 +8,6 @@ import { temporaryInfix, writeFileDurably } from '../ground/files/durable-file.t
 import { describeFileProblem, readRegularFile, systemErrorCode } from '../ground/files/regular-file.ts';
 import { type CassetteSettings, cassetteSettingsSchema, defaultCassetteSettings } from './cassette-settings.ts';
 import { exchangeSchema, type RecordedExchange } from './format.ts';
-import { formatExchange } from './layout.ts';
-import { isTestFolder, numberOf } from './recording-name.ts';
 
 export const settingsName = 'cassette.json';
 
@@ -126,4 +126,79 @@ function nearestOf(variants: readonly (readonly Issue[])[]): Issue | undefined {
   const depth = (issues: readonly Issue[]) => Math.max(0, ...issues.map(({ path }) => path.length));
   const sorted = variants.toSorted((one, other) => one.length - other.length || depth(other) - depth(one));
   return sorted[0]?.[0];
+}
+
+const step = '  ';
+
+/**
+ * Formats a recorded exchange so that it can be read and compared line by line: indented JSON, but one line for each
+ * event of a stream.
+ */
+export function formatExchange(exchange: RecordedExchange): string {
+  return `${write(exchange, '')}\n`;
+}
+
+function write(value: unknown, margin: string, name = ''): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const inner = margin + step;
+  const areLines = name === 'events';
+  const parts = Array.isArray(value)
+    ? value.map((item) => (areLines ? JSON.stringify(item) : write(item, inner)))
+    : Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => `${JSON.stringify(key)}: ${write(item, inner, key)}`);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  return parts.length === 0
+    ? `${open}${close}`
+    : `${open}\n${parts.map((part) => inner + part).join(',\n')}\n${margin}${close}`;
+}
+
+interface NameParts {
+  number: number;
+  /** The route's path: `/v1/chat/completions`. */
+  label: string;
+  /** The request's hash. A request that is recorded again keeps its name. */
+  hash: string;
+}
+
+const maxSlugLength = 40;
+
+/**
+ * The names of recordings, such as `0001-chat-completions-3f2a9c.json`, which sort in the order of the requests; and of
+ * tests' folders.
+ */
+export function fileNameOf({ number, label, hash }: NameParts): string {
+  const slug = label
+    .toLowerCase()
+    .replace(/^\/v1(?:beta)?\//, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlugLength)
+    .replace(/^-|-$/g, '');
+  return `${String(number).padStart(4, '0')}-${slug || 'request'}-${hash.slice(0, 6)}.json`;
+}
+
+/** Returns 0 for a name without a number. */
+export function numberOf(name: string): number {
+  const digits = /^\d{1,9}(?=-)/.exec(name)?.[0];
+  return digits === undefined ? 0 : Number(digits);
+}
+
+const longestFolder = 80;
+/** Names of devices, which Windows takes for no folder. */
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** Another one for each name of a test, on every file system. `test_weather[rain]` becomes `test_weather-rain-4f2a91`. */
+export function folderOfTest(name: string): string {
+  const plain = name
+    .slice(0, longestFolder)
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^-|-$/g, '');
+  if (plain === name && !reserved.test(name)) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 6);
+  return plain === '' ? hash : `${plain}-${hash}`;
+}
+
+export function isTestFolder(name: string): boolean {
+  return /^[a-z0-9_-]{1,100}$/.test(name);
 }

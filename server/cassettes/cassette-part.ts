@@ -1,21 +1,20 @@
-/** A folder of recordings, of a whole cassette or of one of its tests: records exchanges in it, or answers from them. */
+/**
+ * A folder of recordings, of a whole cassette or of one of its tests: records exchanges in it, or answers from them.
+ */
+
+import { createHash } from 'node:crypto';
 import type { CassetteMode } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Pace, StoredAnswer } from '../exchange/answer/local-reply.ts';
 import type { CassetteRequest, TakeResult } from '../exchange/cassette/cassette-companion.ts';
 import { Redactor } from '../exchange/redact/redactor.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';
-import { AnswerMemory } from './answer-memory.ts';
-import { canonicalJson, comparedBody } from './canonical.ts';
-import { listRecordings, makeFolder, readRecording, writeRecording } from './cassette-files.ts';
+import { fileNameOf, listRecordings, makeFolder, numberOf, readRecording, writeRecording } from './cassette-files.ts';
 import { differingLength, firstDifference, saysTheSame } from './difference.ts';
-import { exactHash, exactHashOf } from './exact-request.ts';
 import type { RecordedExchange, RecordedRequest } from './format.ts';
-import type { Matching } from './matching.ts';
+import { canonicalJson, comparedBody, type Entry, type Matching, RecordingIndex } from './matching.ts';
 import { modelOf } from './model-of.ts';
 import { ExchangeRecording, maxRecordedBytes } from './recording.ts';
-import { type Entry, RecordingIndex } from './recording-index.ts';
-import { fileNameOf, numberOf } from './recording-name.ts';
 import { describeRequest } from './request-part.ts';
 import { unpackAnswer } from './response-part.ts';
 
@@ -280,4 +279,43 @@ async function readPart({ folder, matching, isOfTest }: PartOptions): Promise<Re
   const index = new RecordingIndex();
   for (const entry of entries) index.add(entry);
   return { index, answers, models, lastNumber: names.reduce((most, name) => Math.max(most, numberOf(name)), 0) };
+}
+
+// A fast look-up of recordings: most clients serialise JSON as `JSON.stringify` does, so the bytes of their requests
+// are known when a cassette is read.
+
+/** Hash of the bytes that a client sent. */
+function exactHash(method: string, url: string, body: Buffer | string | null): string {
+  return createHash('sha256')
+    .update(`${method} ${url}\n`)
+    .update(body ?? '')
+    .digest('base64');
+}
+
+/** Hash of the bytes that a client probably sends for this request; null for forms and other bytes. */
+function exactHashOf({ method, path, body }: RecordedRequest): string | null {
+  if (body === null) return exactHash(method, path, null);
+  return 'json' in body ? exactHash(method, path, JSON.stringify(body.json)) : null;
+}
+
+/** A cassette that people can read is smaller. Further answers of a larger one are read from its files when needed. */
+const maxBytes = 32 * 1024 * 1024;
+/** Approximate size of an answer besides its bytes. */
+const answerBytes = 512;
+
+/** Keeps answers in memory as long as there is room. */
+class AnswerMemory {
+  readonly #answers = new Map<string, StoredAnswer>();
+  #bytes = 0;
+
+  add(name: string, answer: StoredAnswer): void {
+    const bytes = answer.pieces.reduce((sum, piece) => sum + piece.bytes.length + answerBytes, answerBytes);
+    if (this.#bytes + bytes > maxBytes) return;
+    this.#bytes += bytes;
+    this.#answers.set(name, answer);
+  }
+
+  get(name: string): StoredAnswer | undefined {
+    return this.#answers.get(name);
+  }
 }

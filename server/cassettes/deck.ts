@@ -5,10 +5,9 @@ import { testHeader } from '../contract/cassette.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Pace } from '../exchange/answer/local-reply.ts';
 import type { CassetteDeck, CassetteRequest, TakeResult } from '../exchange/cassette/cassette-companion.ts';
-import { listTests, prepareFolder, readCassetteSettings } from './cassette-files.ts';
+import { folderOfTest, listTests, prepareFolder, readCassetteSettings } from './cassette-files.ts';
 import { allOf, CassettePart, type PartSummary } from './cassette-part.ts';
 import { Matching } from './matching.ts';
-import { folderOfTest } from './recording-name.ts';
 
 interface DeckOptions {
   folder: string;

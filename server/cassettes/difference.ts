@@ -1,7 +1,7 @@
 /** What differs between requests, to explain a miss to a person; and between two recordings of one request. */
 import { isDeepStrictEqual } from 'node:util';
-import { below, type CanonicalRules, canonicalJson, isIgnored } from './canonical.ts';
 import type { RecordedExchange } from './format.ts';
+import { below, type CanonicalRules, canonicalJson, isIgnored } from './matching.ts';
 
 interface Difference {
   /** Such as `messages[1].content`. */

@@ -1,8 +1,8 @@
 /** The compiled rules of `cassette.json`, and the parts of a request that are compared. */
 
+import { createHash } from 'node:crypto';
 import { mergeRanges } from '../exchange/redact/find-secrets.ts';
 import { maxMatchedLength } from '../ground/bounded-pattern.ts';
-import { type CanonicalRules, canonicalJson, comparedBody, hashOf, strictRules } from './canonical.ts';
 import { type CassetteSettings, ignoredByDefault } from './cassette-settings.ts';
 import type { RecordedRequest } from './format.ts';
 import { LinearPattern, type TextRange } from './linear-pattern.ts';
@@ -22,7 +22,7 @@ const changingTexts: readonly RegExp[] = [
  * parts. Recordings with the same `strict` hash are preferred, so that tests that depend on dates or users find their
  * own.
  */
-export interface MatchKeys {
+interface MatchKeys {
   strict: string;
   loose: string;
 }
@@ -104,4 +104,162 @@ function replaceRanges(text: string, ranges: readonly TextRange[], by: string): 
     at = end;
   }
   return result + text.slice(at);
+}
+
+// The canonical form of a request, which is the same for all equivalent requests.
+
+export interface CanonicalRules {
+  /** Paths of fields that are omitted. */
+  ignored: readonly (readonly string[])[];
+  /** Rewrites each text value. */
+  text(text: string): string;
+}
+
+/** Omits nothing. */
+const strictRules: CanonicalRules = { ignored: [], text: (text) => text };
+
+/** SHA-256 of everything that is compared. */
+function hashOf(request: RecordedRequest, rules: CanonicalRules): string {
+  const hash = createHash('sha256').update(`${request.method} ${rules.text(request.path)}\n`);
+  return hash.update(canonicalJson(comparedBody(request), rules)).digest('hex');
+}
+
+/**
+ * The body in the form that is compared: a form becomes an object of its parts, so that the order of their names does
+ * not matter.
+ */
+export function comparedBody({ body }: RecordedRequest): unknown {
+  if (body === null) return null;
+  if ('json' in body) return body.json;
+  if (!('form' in body)) return body;
+  const parts: Record<string, unknown[]> = Object.create(null);
+  for (const { name, ...part } of body.form) {
+    const existing = parts[name];
+    if (existing) existing.push(part);
+    else parts[name] = [part];
+  }
+  return parts;
+}
+
+/** JSON with sorted keys, without the fields that the rules omit. */
+export function canonicalJson(value: unknown, { ignored, text }: CanonicalRules): string {
+  const write = (part: unknown, paths: CanonicalRules['ignored']): string => {
+    if (typeof part === 'string') return JSON.stringify(text(part));
+    if (typeof part !== 'object' || part === null) return JSON.stringify(part) ?? 'null';
+    if (Array.isArray(part)) return `[${part.map((item, index) => write(item, below(paths, String(index)))).join()}]`;
+    const members = Object.entries(part)
+      .filter(([name]) => !isIgnored(paths, name))
+      .sort(([one], [other]) => (one < other ? -1 : 1));
+    return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${write(item, below(paths, name))}`).join()}}`;
+  };
+  return write(value, ignored);
+}
+
+/** The rest of the paths that begin with the member. */
+export function below(paths: CanonicalRules['ignored'], name: string): CanonicalRules['ignored'] {
+  if (paths.length === 0) return paths;
+  return paths.filter(([first]) => first === name || first === '*').map((path) => path.slice(1));
+}
+
+export function isIgnored(paths: CanonicalRules['ignored'], name: string): boolean {
+  return paths.some((path) => path.length === 1 && (path[0] === name || path[0] === '*'));
+}
+
+/** A recorded exchange, without its content. */
+export interface Entry extends MatchKeys {
+  /** The name of its file. */
+  name: string;
+  /** See `exactHashOf`. */
+  exact: string | null;
+  /** See `Matching.partsOf`. */
+  parts: Uint32Array;
+  /** Whether a request of this run has used it. */
+  isTaken: boolean;
+}
+
+/** The recordings of a cassette in the order of their names. Equal requests use them in this order. */
+export class RecordingIndex {
+  readonly #entries: Entry[] = [];
+  readonly #strict = new Map<string, Chain>();
+  readonly #loose = new Map<string, Chain>();
+  readonly #exact = new Map<string, MatchKeys>();
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  get untaken(): string[] {
+    return this.#entries.filter(({ isTaken }) => !isTaken).map(({ name }) => name);
+  }
+
+  add(entry: Entry): void {
+    this.#entries.push(entry);
+    chainOf(this.#strict, entry.strict).add(entry);
+    chainOf(this.#loose, entry.loose).add(entry);
+    if (entry.exact !== null) this.#exact.set(entry.exact, entry);
+  }
+
+  /** The keys of requests with these bytes (see `exactHash`); null if unknown. */
+  keysOfExact(exact: string): MatchKeys | null {
+    return this.#exact.get(exact) ?? null;
+  }
+
+  /** Takes the next unused recording of an equal request; null if there is none. */
+  takeNext(keys: MatchKeys): Entry | null {
+    const entry = this.#strict.get(keys.strict)?.next() ?? this.#loose.get(keys.loose)?.next() ?? null;
+    if (entry) entry.isTaken = true;
+    return entry;
+  }
+
+  /** Like `takeNext`, but when all are used, returns the last one again. */
+  takeOrRepeat(keys: MatchKeys): Entry | null {
+    return this.takeNext(keys) ?? this.#strict.get(keys.strict)?.last ?? this.#loose.get(keys.loose)?.last ?? null;
+  }
+
+  /** The recordings that share the most parts with the request; none if no recording shares any. */
+  nearest(parts: Uint32Array): Entry[] {
+    const wantedParts = new Set(parts);
+    let nearest: Entry[] = [];
+    let mostShared = 1;
+    for (const entry of this.#entries) {
+      let sharedParts = 0;
+      for (const part of entry.parts) if (wantedParts.has(part)) sharedParts++;
+      if (sharedParts < mostShared) continue;
+      if (sharedParts > mostShared) nearest = [];
+      if (nearest.length < mostNearest) nearest.push(entry);
+      mostShared = sharedParts;
+    }
+    return nearest;
+  }
+}
+
+/** Each is read. */
+const mostNearest = 100;
+
+/** Recordings of equal requests. */
+class Chain {
+  readonly #entries: Entry[] = [];
+  /** Index of the first recording that is not taken. */
+  #from = 0;
+
+  add(entry: Entry): void {
+    this.#entries.push(entry);
+  }
+
+  get last(): Entry | null {
+    return this.#entries.at(-1) ?? null;
+  }
+
+  next(): Entry | null {
+    while (this.#entries[this.#from]?.isTaken) this.#from++;
+    return this.#entries[this.#from] ?? null;
+  }
+}
+
+function chainOf(chains: Map<string, Chain>, key: string): Chain {
+  const existing = chains.get(key);
+  if (existing) return existing;
+  const chain = new Chain();
+  chains.set(key, chain);
+  return chain;
 }

@@ -28,8 +28,13 @@ import type { CassetteControl } from './changes/check-cassette.ts';
 import { createConnectClients } from './changes/connect-clients.ts';
 import { onLatestRevision, storeChange } from './changes/store-change.ts';
 import type { TeamPresets } from './changes/team-presets.ts';
-import { createControlEvents, recentRefusals } from './control-events.ts';
-import { type EventHub, type EventListener, listenerFor } from './event-hub.ts';
+import {
+  createControlEvents,
+  type EventHub,
+  type EventListener,
+  listenerFor,
+  recentRefusals,
+} from './control-events.ts';
 import { type ControlAccess, createExecute, type Execute } from './execute.ts';
 import type { ControlledMachine } from './live/controlled-machine.ts';
 import type { LiveConfig } from './live/live-config.ts';

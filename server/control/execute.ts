@@ -25,7 +25,6 @@ import type { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import type { Change, ChangeContext, Changer } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
-import { removeCredential, setCredential } from './changes/change-credential.ts';
 import { putGroup, removeGroup } from './changes/change-group.ts';
 import {
   createKey,
@@ -36,7 +35,14 @@ import {
   updateKey,
   withoutEndedSecrets,
 } from './changes/change-key.ts';
-import { addProvider, removeProvider, setProviderEnabled, updateProvider } from './changes/change-provider.ts';
+import {
+  addProvider,
+  removeCredential,
+  removeProvider,
+  setCredential,
+  setProviderEnabled,
+  updateProvider,
+} from './changes/change-provider.ts';
 import { updateSettings } from './changes/change-settings.ts';
 import { applyDeclared, applyTeamPreset, checkJoinPreset } from './changes/change-team-preset.ts';
 import { type CassetteControl, checkCassette } from './changes/check-cassette.ts';
@@ -46,8 +52,7 @@ import { importConfig } from './changes/import-config.ts';
 import { captureScopeOf, faultScopeOf, startCapture, startFaults } from './changes/limited-time.ts';
 import { type SessionStops, setSessionStopped } from './changes/stop-session.ts';
 import { onLatestRevision, storeChange } from './changes/store-change.ts';
-import { refuseLocked } from './changes/team-locks.ts';
-import type { TeamPresets } from './changes/team-presets.ts';
+import { refuseLocked, type TeamPresets } from './changes/team-presets.ts';
 import { tryProvider } from './changes/try-provider.ts';
 import { findUpstream } from './entries/change-list.ts';
 import { changesBetween } from './entries/compare-configs.ts';

@@ -5,8 +5,22 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { completeChat, editImage, embed, generateImage, listen as hear, speak } from './answers.ts';
-import { type Call, DemoError, json, newId, type Reply, readFields, refusal, sendReply } from './reply.ts';
+import {
+  type Call,
+  completeChat,
+  DemoError,
+  editImage,
+  embed,
+  generateImage,
+  listen as hear,
+  json,
+  newId,
+  type Reply,
+  readFields,
+  refusal,
+  sendReply,
+  speak,
+} from './answers.ts';
 import { Videos } from './videos.ts';
 
 export const demoModelIds: readonly string[] = [

@@ -1,8 +1,8 @@
 /** The routes for videos. A video is ready a few seconds after it was asked for; all are the same small film. */
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
+import { binary, type Call, DemoError, json, newId, type Reply } from './answers.ts';
 import film from './film.json' with { type: 'json' };
-import { binary, type Call, DemoError, json, newId, type Reply } from './reply.ts';
 
 interface Video {
   id: string;

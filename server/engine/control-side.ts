@@ -2,6 +2,8 @@
  * Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes.
  */
 import { join } from 'node:path';
+import { baseUrlAt, reachableOrigin } from '../contract/address.ts';
+import { GatewayError } from '../contract/errors.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { StatusView } from '../contract/status-views.ts';
 import type { AdminToken } from '../control/admin-token.ts';
@@ -17,16 +19,17 @@ import { type People, whereSignedIn } from '../control/people/people.ts';
 import { viewNetwork } from '../control/queries/view-network.ts';
 import { openWindowAccess } from '../control/window-access.ts';
 import { type ControlRoutes, createControlRoutes } from '../http/control-routes.ts';
+import type { ListeningServer } from '../http/server.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
 import { createDiscovery, type Discovery } from '../providers/discovery.ts';
+import { hostAndPort } from '../routing/compile.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import { createFetch } from '../transport/fetch.ts';
 import { isLoopback } from '../transport/proxy-choice.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Foundations } from './foundations.ts';
-import type { GatewayAddress } from './gateway-address.ts';
 import { openLimits } from './limits.ts';
 import type { GatewayPorts, TeamPorts } from './ports.ts';
 import type { PeoplePorts, PeopleSide } from './team.ts';
@@ -232,4 +235,47 @@ function rememberStore({ openSecrets }: GatewayPorts) {
 
 function portsOf(addresses: ReadonlySet<string>): ReadonlySet<number> {
   return new Set([...addresses].map((address) => Number(address.slice(address.lastIndexOf(':') + 1))));
+}
+
+// Where a gateway listens, and where people and programs reach it.
+
+/** Before it listens it has no address, and what asks for one throws. */
+export class GatewayAddress {
+  /** Hosts with ports at which a provider would be Sluice itself. */
+  readonly own = new Set<string>();
+  readonly #publicOrigin: string | undefined;
+  #server: ListeningServer | null = null;
+
+  constructor(people: TeamPorts['people']) {
+    this.#publicOrigin = people?.publicOrigin;
+  }
+
+  /** Null before it listens. */
+  get server(): ListeningServer | null {
+    return this.#server;
+  }
+
+  listens(server: ListeningServer): void {
+    this.#server = server;
+    this.own.add(`127.0.0.1:${server.port}`);
+    this.own.add(hostAndPort(new URL(this.origin())));
+  }
+
+  origin(): string {
+    const local = this.#local();
+    return this.#publicOrigin ?? local;
+  }
+
+  baseUrl(): string {
+    return baseUrlAt(this.origin());
+  }
+
+  view(): { baseUrl: string | null; listensAt: string | null } {
+    return this.#server ? { baseUrl: this.baseUrl(), listensAt: this.#local() } : { baseUrl: null, listensAt: null };
+  }
+
+  #local(): string {
+    if (this.#server === null) throw new GatewayError('shutting_down', 'Sluice does not listen, so it has no address.');
+    return reachableOrigin(this.#server);
+  }
 }

@@ -40,9 +40,8 @@ import type { ExportFormat } from '../store/sqlite/export.ts';
 import type { Authorities } from '../transport/authorities.ts';
 import { machineAddresses, watchNetwork } from '../transport/network-watch.ts';
 import type { Transport } from '../transport/transport.ts';
-import { type ControlSide, openControlSide } from './control-side.ts';
+import { type ControlSide, GatewayAddress, openControlSide } from './control-side.ts';
 import { type Foundations, openFoundations } from './foundations.ts';
-import { GatewayAddress } from './gateway-address.ts';
 import { createObservability, followSettings } from './observability.ts';
 import type { GatewayPorts } from './ports.ts';
 

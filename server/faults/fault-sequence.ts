@@ -1,8 +1,8 @@
 /** Decides which requests get which faults: the same ones each time, for the same rules, seed and order of requests. */
-import { combined } from './combine-faults.ts';
+
 import type { Fault } from './fault-kinds.ts';
 import { needsStream } from './fault-kinds.ts';
-import type { Condition, FaultRule } from './parse-rule.ts';
+import { type Condition, combined, type FaultRule } from './parse-rule.ts';
 
 /** The properties of a request that rules can test. */
 export interface FaultedRequest {

@@ -23,8 +23,15 @@ import { GatewayError } from '../contract/errors.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, readRegularFile, systemErrorCode } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/promises.ts';
-import { decrypt, type EncryptedSecrets, encrypt, encryptedSecretsSchema } from './cipher.ts';
-import { createFileKey, type FileKey, keyForFile } from './file-key.ts';
+import {
+  createFileKey,
+  decrypt,
+  type EncryptedSecrets,
+  encrypt,
+  encryptedSecretsSchema,
+  type FileKey,
+  keyForFile,
+} from './cipher.ts';
 import type { SecretStore } from './secret-store.ts';
 
 export const encryptedFileName = 'secrets.enc';

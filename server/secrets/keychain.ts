@@ -3,15 +3,17 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createSerialQueue } from '../ground/promises.ts';
 import { type BusAddress, isDefaultKeyringLocked } from './dbus/secret-service.ts';
-import { chooseLibrary, type LocateLibrary, reasonOf } from './keychain-choice.ts';
 import {
   type CallLibrary,
+  chooseLibrary,
   foreignItems,
   type KeychainItems,
   keychainFailed,
+  type LocateLibrary,
   type OwnItems,
   otherLibrary,
   ownItems,
+  reasonOf,
 } from './keychain-items.ts';
 import type { KeychainLibraryName } from './keychain-libraries.ts';
 import type { KeychainProcess, StartKeychainHelper } from './keychain-process.ts';

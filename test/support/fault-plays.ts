@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { halfOf } from '../../server/faults/edit-event.ts';
-import { damagedGzip as damagedBytes } from '../../server/faults/shape-bytes.ts';
+import { damagedGzip as damagedBytes } from '../../server/faults/shape-response.ts';
 import { type Play, type Scene, sendWhole } from './fault-upstream.ts';
 import { json } from './upstream.ts';
 

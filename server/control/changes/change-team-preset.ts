@@ -12,7 +12,7 @@ import type { TeamPreset } from '../../contract/team-preset.ts';
 import { checkProvider, missingSecrets } from '../entries/provider-secrets.ts';
 import type { Change, Changer } from './change.ts';
 import { findProvider } from './change-provider.ts';
-import { type MergedPreset, mergeTeamPreset } from './merge-team-preset.ts';
+import { type MergedPreset, mergeTeamPreset } from './team-presets.ts';
 
 type ImportedPreset = MergedPreset & { importedPreset: TeamPreset };
 

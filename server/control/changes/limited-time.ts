@@ -88,7 +88,7 @@ export async function startFaults(
 async function parseRules(texts: readonly string[]): Promise<FaultRule[]> {
   const [{ FaultTextError, parseRule }, { findUnmetRule }] = await Promise.all([
     import('../../faults/parse-rule.ts'),
-    import('../../faults/combine-faults.ts'),
+    import('../../faults/parse-rule.ts'),
   ]);
   const rules = texts.map((text, index) => {
     try {

@@ -21,8 +21,7 @@ import {
 import type { FaultSwitch } from '../../faults/fault-switch.ts';
 import { errorOf } from '../../faults/injected-error.ts';
 import { FaultTextError, parseFaults } from '../../faults/parse-rule.ts';
-import { shapeResponse } from '../../faults/shape-response.ts';
-import type { Shape, Step } from '../../faults/steps.ts';
+import { type Shape, type Step, shapeResponse } from '../../faults/shape-response.ts';
 import { after } from '../../ground/timers.ts';
 import type { Member } from '../../routing/snapshot.ts';
 import { errorHeaders, type ResponseOutlet } from '../answer/client-response.ts';

@@ -3,8 +3,7 @@
  * keychain finds its own only. It reads and deletes, and never asks the user to unlock anything. Secrets are not encrypted
  * on the way, which is a socket of this user (https://specifications.freedesktop.org/secret-service-spec/latest/).
  */
-import { type DbusConnection, withSessionBus } from './dbus-connection.ts';
-import { DbusWriter, type MethodCall } from './dbus-message.ts';
+import { type DbusConnection, DbusWriter, type MethodCall, withSessionBus } from './dbus-connection.ts';
 
 /** Of the user's session; undefined for the usual one. */
 export type BusAddress = string | undefined;

@@ -2,7 +2,7 @@
  * The rows of the configuration, one per revision. A row holds either the whole configuration or the changes since the
  * previous revision. With very many keys and groups, only changes can be written and followed within a second.
  */
-import { applyPatch, type ConfigPatch } from '../../config/config-patch.ts';
+import { applyPatch, type ConfigPatch } from '../../config/known-entries.ts';
 import { memberWithoutDefaults, withoutDefaults } from '../../config/without-defaults.ts';
 import type { Config } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';

@@ -3,9 +3,8 @@
  * concurrent commits one is refused. Commits of other replicas are followed within a second.
  */
 import { checkConfig, summarizeProblems } from '../../config/check-config.ts';
-import { applyPatch, type ConfigLists, entriesIn, patchBetween } from '../../config/config-patch.ts';
 import { type ConfigRevision, type ConfigStore, type NextConfig, revisionPassed } from '../../config/config-store.ts';
-import { parseReusing } from '../../config/known-entries.ts';
+import { applyPatch, type ConfigLists, entriesIn, parseReusing, patchBetween } from '../../config/known-entries.ts';
 import { deepFreeze, firstRunConfig, notifyListeners, validateChange } from '../../config/revisions.ts';
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';

@@ -6,8 +6,17 @@
 import { z } from 'zod';
 import { GatewayError } from '../../contract/errors.ts';
 import { describeFileProblem, readRegularFile } from '../../ground/files/regular-file.ts';
-import { decrypt, type EncryptedSecrets, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
-import { createPassphraseSource, deriveKey, type FileKey, keyBytes, keySourceSchema } from '../../secrets/file-key.ts';
+import {
+  createPassphraseSource,
+  decrypt,
+  deriveKey,
+  type EncryptedSecrets,
+  encrypt,
+  encryptedSecretsSchema,
+  type FileKey,
+  keyBytes,
+  keySourceSchema,
+} from '../../secrets/cipher.ts';
 import { text } from '../rules/columns.ts';
 import type { Postgres, Queries } from './postgres.ts';
 

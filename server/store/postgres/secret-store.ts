@@ -1,6 +1,5 @@
 import { GatewayError } from '../../contract/errors.ts';
-import { decrypt, encrypt, encryptedSecretsSchema } from '../../secrets/cipher.ts';
-import type { FileKey } from '../../secrets/file-key.ts';
+import { decrypt, encrypt, encryptedSecretsSchema, type FileKey } from '../../secrets/cipher.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { text } from '../rules/columns.ts';
 import { messageOf } from '../rules/failures.ts';

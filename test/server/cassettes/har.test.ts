@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { formatExchange } from '../../../server/cassettes/cassette-files.ts';
 import type { RecordedExchange } from '../../../server/cassettes/format.ts';
-import { formatExchange } from '../../../server/cassettes/layout.ts';
 import { runVerb } from '../cli/run-cli.ts';
 
 let folder: string;

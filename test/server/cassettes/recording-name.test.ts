@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { folderOfTest, isTestFolder } from '../../../server/cassettes/recording-name.ts';
+import { folderOfTest, isTestFolder } from '../../../server/cassettes/cassette-files.ts';
 
 test.each([
   ['test_weather', 'test_weather'],

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { applyPatch, entriesIn, patchBetween } from '../../../server/config/config-patch.ts';
-import { parseReusing } from '../../../server/config/known-entries.ts';
+import { applyPatch, entriesIn, parseReusing, patchBetween } from '../../../server/config/known-entries.ts';
 import { deepFreeze } from '../../../server/config/revisions.ts';
 import { type Config, type ConfigInput, configSchema } from '../../../server/contract/config.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventMessage } from '../../../server/contract/events.ts';
 import { maxReported } from '../../../server/contract/find.ts';
-import { createEventHub } from '../../../server/control/event-hub.ts';
+import { createEventHub } from '../../../server/control/control-events.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';

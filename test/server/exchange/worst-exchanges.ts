@@ -5,8 +5,7 @@ import { ClientReasoning, ReasoningObserver } from '../../../server/exchange/tra
 import { withHistory, withReferredItems } from '../../../server/exchange/translation/kept-history.ts';
 import { type Fault, isEarly, type ResponseFault } from '../../../server/faults/fault-kinds.ts';
 import { FaultTextError, parseFaults } from '../../../server/faults/parse-rule.ts';
-import { shapeResponse } from '../../../server/faults/shape-response.ts';
-import type { Shape } from '../../../server/faults/steps.ts';
+import { type Shape, shapeResponse } from '../../../server/faults/shape-response.ts';
 import type { ResponseStore } from '../../../server/store/ports/response-store.ts';
 import type { WorstCase } from '../worst-cases.ts';
 
@@ -47,7 +46,7 @@ const inputs: WorstCase['inputs'] = {
 export const worstFaults: Record<string, WorstCase> = {
   'a stream with a fault': {
     atOnceBytes: 64 * kilobyte,
-    readers: ['editJson', 'shapeEvents', 'shapeResponse', 'send'],
+    readers: ['editJson', 'shapeEvents', 'shapeResponse'],
     inputs,
     run: (bytes) => {
       for (const each of faults) feed(shapeResponse(each, chatStream), bytes);

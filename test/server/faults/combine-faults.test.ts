@@ -1,8 +1,7 @@
 /** Which faults one request can meet together. */
 import { describe, expect, test } from 'vitest';
-import { findUnmetRule } from '../../../server/faults/combine-faults.ts';
 import { type FaultedRequest, FaultSequence } from '../../../server/faults/fault-sequence.ts';
-import { parseFaults, parseRule } from '../../../server/faults/parse-rule.ts';
+import { findUnmetRule, parseFaults, parseRule } from '../../../server/faults/parse-rule.ts';
 
 const names = (faults: readonly { name: string }[]) => faults.map(({ name }) => name);
 

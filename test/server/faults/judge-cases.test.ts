@@ -1,8 +1,7 @@
 /** How the run of a judged program with a fault is rated. */
 import { describe, expect, test } from 'vitest';
-import { findUnmetRule } from '../../../server/faults/combine-faults.ts';
 import { type JudgedRun, judgeCases, type Result, resultOf, wasAnswered } from '../../../server/faults/judge-cases.ts';
-import { parseRule } from '../../../server/faults/parse-rule.ts';
+import { findUnmetRule, parseRule } from '../../../server/faults/parse-rule.ts';
 
 const well: JudgedRun = { exitCode: 0, wasKilled: false, answered: true, pauseMs: null };
 

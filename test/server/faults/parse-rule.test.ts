@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { faultProfileNames } from '../../../server/contract/faults.ts';
-import { findUnmetRule } from '../../../server/faults/combine-faults.ts';
 import { faultNames, faultSchemas } from '../../../server/faults/fault-kinds.ts';
 import { faultProfiles } from '../../../server/faults/fault-profiles.ts';
-import { parseFault, parseRule } from '../../../server/faults/parse-rule.ts';
+import { findUnmetRule, parseFault, parseRule } from '../../../server/faults/parse-rule.ts';
 
 test('a rule has a fault, its parameters and its conditions', () => {
   expect(parseRule('stall; after=40 ;share=0.25;model=gpt-*;route=/chat/completions')).toEqual({

@@ -1,7 +1,7 @@
 import type http from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { damagedGzip } from '../../../server/faults/shape-bytes.ts';
+import { damagedGzip } from '../../../server/faults/shape-response.ts';
 import { json, type Script } from '../../support/upstream.ts';
 import { ask, errorOf, good, plain, policy, startFallback, startTwo, type TwoUpstreams } from './two-upstreams.ts';
 

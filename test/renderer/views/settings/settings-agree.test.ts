@@ -31,7 +31,7 @@ import {
 import { type TeamPreset, writtenTeamPresetSchema } from '../../../../server/contract/team-preset.ts';
 import { updateSettings } from '../../../../server/control/changes/change-settings.ts';
 import { importTeamPreset } from '../../../../server/control/changes/change-team-preset.ts';
-import { mergeTeamPreset } from '../../../../server/control/changes/merge-team-preset.ts';
+import { mergeTeamPreset } from '../../../../server/control/changes/team-presets.ts';
 import { checkout } from '../../../support/program.ts';
 
 const about = { name: 'Acme engineering', organisation: 'Acme' };

@@ -2,8 +2,11 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { describeTest } from '../../../../server/cli/provider-add.ts';
 import { renderShown } from '../../../../server/cli/shown.ts';
 import { plainLook } from '../../../../server/cli/terminal.ts';
-import { createProviderKnowledge } from '../../../../server/control/live/provider-knowledge.ts';
-import { chooseTrialModel, tryModel } from '../../../../server/control/live/trial-call.ts';
+import {
+  chooseTrialModel,
+  createProviderKnowledge,
+  tryModel,
+} from '../../../../server/control/live/provider-knowledge.ts';
 import { createPriceTable } from '../../../../server/models/price-table.ts';
 import { createTransport } from '../../../../server/transport/create-transport.ts';
 import { compiledProvider } from '../../../support/providers.ts';
