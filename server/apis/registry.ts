@@ -4,14 +4,13 @@ import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
 import { anthropicApi } from './anthropic/api.ts';
 import { bedrockRoutes } from './bedrock/routes.ts';
-import type { Api, ApiLocation } from './core/api.ts';
+import type { Api, ApiLocation, Route } from './core/api.ts';
 import {
   decodeSegment,
   isUnambiguousSegment,
   withoutDoubledSlashes,
   withoutDoubledSlashesBefore,
 } from './core/requests/segments.ts';
-import type { Route } from './core/route.ts';
 import type { UsageFormat, Wire } from './core/wire.ts';
 import { geminiApi } from './gemini/api.ts';
 import { vertexRoutes } from './gemini/routes.ts';

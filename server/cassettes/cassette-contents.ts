@@ -5,7 +5,7 @@ import type { CassetteContents, RecordingSummary } from '../contract/cassette.ts
 import { mebibyte } from '../contract/units.ts';
 import { listRecordings, readRecording, settingsName } from './cassette-files.ts';
 import type { RecordedExchange } from './format.ts';
-import { modelOf } from './model-of.ts';
+import { modelOf } from './recording.ts';
 
 /** More are counted, and not read. */
 const mostRead = 200;

@@ -13,10 +13,7 @@ import { fileNameOf, listRecordings, makeFolder, numberOf, readRecording, writeR
 import { differingLength, firstDifference, saysTheSame } from './difference.ts';
 import type { RecordedExchange, RecordedRequest } from './format.ts';
 import { canonicalJson, comparedBody, type Entry, type Matching, RecordingIndex } from './matching.ts';
-import { modelOf } from './model-of.ts';
-import { ExchangeRecording, maxRecordedBytes } from './recording.ts';
-import { describeRequest } from './request-part.ts';
-import { unpackAnswer } from './response-part.ts';
+import { describeRequest, ExchangeRecording, maxRecordedBytes, modelOf, unpackAnswer } from './recording.ts';
 
 interface PartOptions {
   folder: string;

@@ -1,7 +1,7 @@
 /** Recordings as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), which browsers and proxies read. */
 import { version } from '../ground/version.ts';
 import type { RecordedBody, RecordedExchange } from './format.ts';
-import { unpackAnswer } from './response-part.ts';
+import { unpackAnswer } from './recording.ts';
 
 interface Dated {
   exchange: RecordedExchange;

@@ -1,11 +1,10 @@
 /** `sluice record` and `sluice replay`: run a program with its own gateway and a cassette for its exchanges. */
-
 import { stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parsePace } from '../cassettes/pace.ts';
 import { type CassetteMode, type CassetteView, cassetteModes } from '../contract/cassette.ts';
 import { counted } from '../contract/units.ts';
+import type { Pace } from '../exchange/answer/local-reply.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
@@ -191,4 +190,17 @@ async function exportHar(folder: string, file: string): Promise<number> {
     throw new CliError(`${file} cannot be written: ${describeFileProblem(error)}.`);
   });
   return names.length;
+}
+
+const maxFactor = 1_000;
+
+/**
+ * `instant`: all at once; `recorded`: at the recorded times; a number: that many times as fast. Undefined for anything
+ * else.
+ */
+function parsePace(text: string): Pace | undefined {
+  if (text === 'instant') return 0;
+  if (text === 'recorded') return 1;
+  const factor = /^\d{1,4}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  return factor > 0 && factor <= maxFactor ? 1 / factor : undefined;
 }

@@ -1,8 +1,7 @@
 /** Combines the effects of all faults on one response. */
 
 import { gzipSync } from 'node:zlib';
-import type { EventGate, Framing } from '../apis/core/framing.ts';
-import type { StreamFormat, StreamWatch } from '../apis/core/stream-format.ts';
+import type { EventGate, Framing, StreamFormat, StreamWatch } from '../apis/core/stream-format.ts';
 import {
   changeUsage,
   editJson,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import { ClientGone } from '../exchange/request/request-body.ts';
-import { AwakeTimer } from '../ground/awake-clock.ts';
+import { AwakeTimer } from '../ground/timers.ts';
 import type { CompiledKey } from '../routing/snapshot.ts';
 
 /** Held by a running request until it ends. */

@@ -1,5 +1,5 @@
 /**
- * The features that each family of models supports. Only this file, `largest-answer.ts` and
+ * The features that each family of models supports. Only this file and
  * `bedrock/translation/model-facts.ts` know models by name. As of 2026-11-23.
  *
  * Sources: Anthropic, "What's new in Claude Opus 5.5", "… Sonnet 5.5", "Claude Haiku 5.5 migration guide", "Migrating
@@ -9,8 +9,7 @@
  * functions on Chat Completions (others answer "This model is only supported in v1/responses", as in
  * HeyPuter/puter#1303 and egoist/chatwise-releases#1122); Gitlawb/openclaude#1957 on functions of GPT-5.6.
  */
-import { compareVersion, identify } from '../contract/model-identity.ts';
-import { createFamilies } from './model-families.ts';
+import { canonicalName, compareVersion, foldName, identify } from '../contract/model-identity.ts';
 
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 type ClaudeThinking = 'adaptive' | 'enabled' | 'disabled' | 'between_tools';
@@ -262,3 +261,120 @@ export function openaiFacts(model: string): OpenaiFacts {
   if (identity.family !== 'gpt' && !identity.family.startsWith('gpt-')) return otherChat;
   return compareVersion(identity, [5, 0]) < 0 ? openaiChat : unknownGpt;
 }
+
+// The most tokens that one answer of a model has, reasoning included: what is sent to it as its maximum, and what is
+// reserved of a hard budget where a request states none. What is not here is `maxOutput` in the price table. As of
+// 2026-11-23.
+//
+// Sources: Anthropic, "Models overview"; Amazon Bedrock user guide, "Inference request parameters", and the Amazon
+// Nova user guide, "Complete request schema".
+
+const ofFamily = createFamilies({
+  'claude-opus-4.5': 64_000,
+  'claude-sonnet-4.5': 64_000,
+  'claude-haiku-4.5': 64_000,
+  'claude-opus-4.1': 32_000,
+  'claude-opus-4': 32_000,
+  'claude-sonnet-4': 64_000,
+  'claude-3.7-sonnet': 64_000,
+  'claude-3.5-sonnet': 8192,
+  'claude-3.5-haiku': 8192,
+  'claude-3-opus': 4096,
+  'claude-3-sonnet': 4096,
+  'claude-3-haiku': 4096,
+  'claude-instant': 4096,
+  nova: 10_000,
+  'nova-premier': 32_000,
+  'nova-2': 65_535,
+});
+
+/** Bedrock allows open models less than they could. */
+const onBedrock = createFamilies({
+  llama: 8192,
+  'llama3-8b': 2048,
+  'llama3-70b': 2048,
+  'mistral-7b': 8192,
+  mixtral: 4096,
+  'mistral-large-2402': 8192,
+  'mistral-large-2407': 8192,
+});
+
+/** Null if unknown. An unknown Claude since 4 is treated like the newest. */
+export function largestAnswer(model: string): number | null {
+  const identity = identify(model);
+  const known = ofFamily(model) ?? (identity.isPointed ? onBedrock(model) : undefined);
+  if (known !== undefined) return known;
+  if (!identity.model.startsWith('claude')) return null;
+  return compareVersion(identity, [4, 0]) < 0 ? 4096 : 128_000;
+}
+
+// Finds a model's family in a table of facts.
+
+/**
+ * Finds the facts of the longest family with whose words a model begins. `claude-opus-4` is not the family of
+ * `claude-opus-4-9`, but `gpt-oss` is that of `gpt-oss-120b`.
+ *
+ * @param table by names of families, without place: `gemini-2.5`, `llama3-8b`
+ */
+export function createFamilies<Facts>(table: Readonly<Record<string, Facts>>): (model: string) => Facts | undefined {
+  const families = new Map(Object.entries(table).map(([name, facts]) => [canonicalName(foldName(name)), facts]));
+  return (model) => {
+    let name = identify(model).model;
+    let next = '';
+    while (name !== '') {
+      const facts = families.get(name);
+      if (facts !== undefined && !(isNumber(name.slice(-1)) && isVersion(next))) return facts;
+      const end = Math.max(0, name.lastIndexOf('-'));
+      next = name.slice(end + 1);
+      name = name.slice(0, end);
+    }
+    return undefined;
+  };
+}
+
+const isNumber = (word: string) => /^\d+$/.test(word);
+
+/** One or two digits indicate another model; more are a date, and `32b` is a size. */
+const isVersion = (word: string) => word.length <= 2 && isNumber(word);
+
+// How many texts embedding models take at a time, by the way they are called. As of 2026-11-22.
+
+/** OpenAI, API reference, "Create embeddings": "any array must be 2048 dimensions or less". Also the most that a client may ask for. */
+export const mostTextsOfOpenai = 2_048;
+
+/**
+ * `:batchEmbedContents` of the Gemini API, whatever the model: "at most 100 requests can be in one batch" (its error message;
+ * langchain-ai/langchainjs#4491, vercel/ai#16575).
+ */
+export const mostTextsOfGemini = 100;
+
+/** Source: Google Cloud, "Text embeddings API". */
+const textsByPredict = createFamilies({ 'gemini-embedding-001': 1 });
+const usualTextsByPredict = 250;
+
+/** Maximum number of texts per request for a model on Vertex AI that is called through `:predict`. */
+export function mostPredictedTexts(model: string): number {
+  return textsByPredict(model) ?? usualTextsByPredict;
+}
+
+interface BedrockEmbedder {
+  form: 'titan' | 'cohere';
+  mostTexts: number;
+  /** The field for the length of the vectors; null if the length is fixed. */
+  dimensions: 'dimensions' | 'output_dimension' | null;
+}
+
+const titan: BedrockEmbedder = { form: 'titan', mostTexts: 1, dimensions: null };
+const cohere: BedrockEmbedder = { form: 'cohere', mostTexts: 96, dimensions: null };
+
+/**
+ * Undefined if the model does not create text embeddings. Sources: Amazon Bedrock user guide, "Amazon Titan Embeddings G1
+ * - Text", "Cohere Embed v3", "Cohere Embed v4".
+ */
+export const bedrockEmbedder = createFamilies<BedrockEmbedder>({
+  'titan-embed-text': titan,
+  'titan-embed-g1-text': titan,
+  'titan-embed-text-v2': { ...titan, dimensions: 'dimensions' },
+  embed: cohere,
+  'embed-v4': { ...cohere, dimensions: 'output_dimension' },
+});

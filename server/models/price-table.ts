@@ -6,7 +6,7 @@
 import type { AskedTerms, PriceTerms, PriceTier, Usage } from '../contract/ledger.ts';
 import { foldName, identify, type ModelIdentity } from '../contract/model-identity.ts';
 import type { AppliedPrice, PriceAmounts } from '../contract/price-views.ts';
-import { largestAnswer } from './largest-answer.ts';
+import { largestAnswer } from './model-facts.ts';
 import ownTable from './prices.json' with { type: 'json' };
 import publicTable from './public-prices.json' with { type: 'json' };
 

@@ -10,9 +10,9 @@ import querystring from 'node:querystring';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import tls from 'node:tls';
 import type { buildConnector } from 'undici';
-import { AwakeTimer, awakeMs } from '../ground/awake-clock.ts';
 import { batchWrites } from '../ground/fast-paths.ts';
 import { isResourceExhaustion } from '../ground/resource-exhaustion.ts';
+import { AwakeTimer, awakeMs } from '../ground/timers.ts';
 import { type ShownCertificate, TransportError, toTransportError } from './transport-error.ts';
 
 interface ConnectorOptions {

@@ -155,7 +155,7 @@ const bounded: Record<string, string> = {
   'apis/openai/usage/usage.ts': 'a content type, or at most 64 bytes',
   'exchange/redact/redactor.ts': 'the payload of a frame, all of which has to be seen; single characters',
   'exchange/redact/string-places.ts': 'the first 80 bytes of a body, 12 of a line and 9 of a number',
-  'models/model-families.ts': 'words of names of models, which are bounded',
+  'models/model-facts.ts': 'words of names of models, which are bounded',
   'routing/pattern.ts': 'names of models; all of each has to be seen',
 };
 

@@ -54,7 +54,7 @@ import { listStyle } from '../../server/providers/find-api.ts';
 import { parseModelList } from '../../server/providers/list-models.ts';
 import { nearestName } from '../../server/routing/resolve.ts';
 import { createLogoutCheck } from '../../server/team/people/logout-token.ts';
-import { Connection, problemOfHead } from '../../server/transport/connection.ts';
+import { Connection, problemOfHead } from '../../server/transport/connection-pools.ts';
 import { leastWorkOf } from '../support/cpu-work.ts';
 import { findRoute } from '../support/routes.ts';
 import { type StreamName, streams } from './apis/openai/streams.ts';

@@ -2,10 +2,9 @@
 import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { statusOfError } from '../core/errors/error-names.ts';
-import type { Framing } from '../core/framing.ts';
 import { conversationFields, conversationOf, sessionFields } from '../core/requests/client-session.ts';
 import type { StreamEvent } from '../core/sse-event.ts';
-import type { EventMeaning, StreamEnd, StreamFormat, StreamWatch } from '../core/stream-format.ts';
+import type { EventMeaning, Framing, StreamEnd, StreamFormat, StreamWatch } from '../core/stream-format.ts';
 import { sseFraming } from '../core/streams/sse-framing.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { MessageThread, RequestFormat, RequestView, Verdict, WholeFormat, Wire } from '../core/wire.ts';

@@ -1,9 +1,8 @@
 /** Routes of Anthropic's API, those that Sluice serves itself and those that it passes on. */
 
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import type { PassthroughPath } from '../core/api.ts';
+import { type PassthroughPath, plainRoute, type Route } from '../core/api.ts';
 import { passedMethod, passedRoute, readResourcePath, unreportedUsage } from '../core/requests/passthrough-route.ts';
-import { plainRoute, type Route } from '../core/route.ts';
 import type { Wire } from '../core/wire.ts';
 import { messages } from './messages.ts';
 

@@ -8,9 +8,8 @@ import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { anthropicUsage, reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
 import type { RequestView } from '../core/wire.ts';
-import type { AnswerContext } from '../neutral/answers/answer-context.ts';
-import { noUsage, promptTokens } from '../neutral/answers/token-usage.ts';
-import type { Stop, StopReason, TokenUsage } from '../neutral/neutral-answer.ts';
+import type { AnswerContext } from '../neutral/answers/wire-translation.ts';
+import { noUsage, promptTokens, type Stop, type StopReason, type TokenUsage } from '../neutral/neutral-answer.ts';
 
 /** Streams report usage in `message_start` and, cumulatively, in `message_delta`, which may lack the input. */
 export const messagesReports: UsageReports = {

@@ -1,6 +1,6 @@
 /** The routes of Bedrock, which only upstream requests use; no client calls them. */
 
-import { plainRoute, type Route } from '../core/route.ts';
+import { plainRoute, type Route } from '../core/api.ts';
 import { cloudEmbeddings } from '../core/usage/conversation-usage.ts';
 import { converse, converseRequest, judgeError } from './converse.ts';
 

@@ -7,15 +7,19 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { statusOfError } from '../core/errors/error-names.ts';
-import { type EventFilter, type EventGate, type Framing, type GateOptions, LargeEnd } from '../core/framing.ts';
 import { linesOf, type StreamEvent } from '../core/sse-event.ts';
-import type {
-  EventMeaning,
-  Repacking,
-  StreamClose,
-  StreamEnd,
-  StreamFormat,
-  StreamWatch,
+import {
+  type EventFilter,
+  type EventGate,
+  type EventMeaning,
+  type Framing,
+  type GateOptions,
+  LargeEnd,
+  type Repacking,
+  type StreamClose,
+  type StreamEnd,
+  type StreamFormat,
+  type StreamWatch,
 } from '../core/stream-format.ts';
 import { sseFraming } from '../core/streams/sse-framing.ts';
 import { errorIn } from '../core/upstream-error.ts';

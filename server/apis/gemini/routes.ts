@@ -2,10 +2,9 @@
 
 import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import type { PassthroughPath } from '../core/api.ts';
+import { type PassthroughPath, plainRoute, type Route } from '../core/api.ts';
 import { passedMethod, passedRoute, unreportedUsage } from '../core/requests/passthrough-route.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
-import { plainRoute, type Route } from '../core/route.ts';
 import { numberOf } from '../core/token-counts.ts';
 import { cloudEmbeddings } from '../core/usage/conversation-usage.ts';
 import { wholeDocument } from '../core/usage/reported-usage.ts';

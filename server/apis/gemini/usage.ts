@@ -6,8 +6,7 @@ import { countOf, sumOfCounts } from '../core/token-counts.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
 import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
-import { promptTokens } from '../neutral/answers/token-usage.ts';
-import type { Stop, StopReason, TokenUsage } from '../neutral/neutral-answer.ts';
+import { promptTokens, type Stop, type StopReason, type TokenUsage } from '../neutral/neutral-answer.ts';
 import { asksForSpeech, geminiRequest, outputLimitOf } from './request.ts';
 
 /** In a stream, each event counts what was used so far; the last one may lack what an earlier one has. */

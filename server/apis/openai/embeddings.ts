@@ -1,7 +1,7 @@
 /** Embeddings and moderations of OpenAI's API: their wires, and embeddings in the neutral form and out of it. */
 
 import { isObject } from '../../contract/is-object.ts';
-import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
+import { mostTextsOfOpenai } from '../../models/model-facts.ts';
 import { wholeNumberOf } from '../core/token-counts.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';
 import type { Wire } from '../core/wire.ts';

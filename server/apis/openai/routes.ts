@@ -1,9 +1,8 @@
 /** The routes of OpenAI's API. */
 
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import type { PassthroughPath } from '../core/api.ts';
+import { type PassthroughPath, plainRoute, type Route } from '../core/api.ts';
 import { passedMethod, passedRoute, readResourcePath, unreportedUsage } from '../core/requests/passthrough-route.ts';
-import { plainRoute, type Route } from '../core/route.ts';
 import type { Wire } from '../core/wire.ts';
 import { chat, completions } from './chat.ts';
 import { embeddings, moderations } from './embeddings.ts';

@@ -1,7 +1,7 @@
 /** Translates embeddings requests between two wires, as `translator.ts` does for conversations. Pure. */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
-import { mostTextsOfOpenai } from '../../models/embedding-facts.ts';
+import { mostTextsOfOpenai } from '../../models/model-facts.ts';
 import { bedrockEmbeddings } from '../bedrock/translation/embeddings.ts';
 import { wholeNumberOf } from '../core/token-counts.ts';
 import { estimateTokens } from '../core/usage/estimate-tokens.ts';

@@ -2,6 +2,8 @@
  * Maps the tools in an upstream's stream back to the client's, one block at a time. A call that begins before another
  * has ended is delayed, because Anthropic's and Responses' streams have only one open block at a time.
  */
+
+import { GrowingText } from '../neutral/answers/growing-text.ts';
 import {
   type AnswerContext,
   answerCallIds,
@@ -9,8 +11,7 @@ import {
   isWholeObject,
   malformedCall,
   settledStop,
-} from '../neutral/answers/answer-context.ts';
-import { GrowingText } from '../neutral/answers/growing-text.ts';
+} from '../neutral/answers/wire-translation.ts';
 import type { Seal } from '../neutral/conversation.ts';
 import { pictureAsText } from '../neutral/media.ts';
 import type {

@@ -2,9 +2,13 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { StreamEvent } from '../core/sse-event.ts';
 import { TextMatch } from '../core/stream-text.ts';
-import { type AnswerContext, malformedCall } from '../neutral/answers/answer-context.ts';
 import { GrowingText } from '../neutral/answers/growing-text.ts';
-import type { EventParser, EventRenderer } from '../neutral/answers/wire-translation.ts';
+import {
+  type AnswerContext,
+  type EventParser,
+  type EventRenderer,
+  malformedCall,
+} from '../neutral/answers/wire-translation.ts';
 import type { ClientApi } from '../neutral/client-api.ts';
 import type { Seal } from '../neutral/conversation.ts';
 import { isTooDeep } from '../neutral/json-text.ts';

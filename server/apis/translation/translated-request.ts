@@ -3,9 +3,14 @@
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { mediaTokens } from '../core/usage/prompt-estimate.ts';
-import { type AnswerContext, malformedCall, type ResponseIdentity } from '../neutral/answers/answer-context.ts';
 import { AnswerFold, eventsOfWhole } from '../neutral/answers/answer-fold.ts';
-import type { ClientTranslation, UpstreamTranslation } from '../neutral/answers/wire-translation.ts';
+import {
+  type AnswerContext,
+  type ClientTranslation,
+  malformedCall,
+  type ResponseIdentity,
+  type UpstreamTranslation,
+} from '../neutral/answers/wire-translation.ts';
 import type { Conversation, Part, WireName } from '../neutral/conversation.ts';
 import { isTooDeep, parseLosslessJson, refuseTooDeep, writeJson } from '../neutral/json-text.ts';
 import { type Loss, Losses } from '../neutral/losses.ts';

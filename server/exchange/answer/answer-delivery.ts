@@ -1,5 +1,5 @@
 import { errorNameIn } from '../../apis/core/errors/error-names.ts';
-import { malformedCall } from '../../apis/neutral/answers/answer-context.ts';
+import { malformedCall } from '../../apis/neutral/answers/wire-translation.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';

@@ -4,14 +4,14 @@
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Api } from '../../apis/core/api.ts';
-import type { Framing } from '../../apis/core/framing.ts';
+import type { Framing } from '../../apis/core/stream-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Settings } from '../../contract/settings.ts';
-import { AwakeTimer, awakeMs } from '../../ground/awake-clock.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { endWith, writePiece } from '../../ground/fast-paths.ts';
+import { AwakeTimer, awakeMs } from '../../ground/timers.ts';
 import type { HeldAnswer } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../../transport/transport.ts';
 import { hasLimitHeaders } from '../plan/enforce-limits.ts';

@@ -10,7 +10,7 @@ import {
   type Inflate,
 } from 'node:zlib';
 import type { StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
-import type { Framing } from '../../apis/core/framing.ts';
+import type { Framing } from '../../apis/core/stream-format.ts';
 import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor.ts';
 import type {
   OutgoingRequest,

@@ -1,5 +1,4 @@
-import { AwakeTimer } from '../../ground/awake-clock.ts';
-import { after } from '../../ground/timers.ts';
+import { AwakeTimer, after } from '../../ground/timers.ts';
 import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import type { ResponseReader } from '../readers/response-reader.ts';

@@ -9,8 +9,8 @@ import type { Failure } from '../../apis/core/failure.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import type { Settings } from '../../contract/settings.ts';
-import { AwakeTimer, awakeMs } from '../../ground/awake-clock.ts';
 import type { EventLoopMonitor } from '../../ground/event-loop-monitor.ts';
+import { AwakeTimer, awakeMs } from '../../ground/timers.ts';
 import { replaceTraceHeaders } from '../../observability/request-tracing.ts';
 import { AttemptPlan, type NextAttempt } from '../../routing/attempt-plan.ts';
 import {

@@ -1,10 +1,10 @@
 /** Chooses what reads an upstream's response, and reads those that are errors or of an unknown format. */
 
+import type { Route } from '../../apis/core/api.ts';
 import { type ErrorInBody, readError } from '../../apis/core/errors/error-body.ts';
 import { isUnexpectedText } from '../../apis/core/errors/read-whole.ts';
 import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { Failure } from '../../apis/core/failure.ts';
-import type { Route } from '../../apis/core/route.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { differingFailure } from '../../routing/attempt-result.ts';

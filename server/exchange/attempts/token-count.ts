@@ -1,6 +1,6 @@
 /** Counts a request's tokens: a provider whose API can count them is asked; otherwise Sluice estimates the number. */
 import type { ServerResponse } from 'node:http';
-import type { Route } from '../../apis/core/route.ts';
+import type { Route } from '../../apis/core/api.ts';
 import { estimateRequestTokens } from '../../apis/translation/translated-request.ts';
 import { isWireName } from '../../apis/translation/translation-registry.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';

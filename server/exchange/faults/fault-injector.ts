@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { Api } from '../../apis/core/api.ts';
-import type { Route } from '../../apis/core/route.ts';
+import type { Api, Route } from '../../apis/core/api.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { faultHeader } from '../../contract/faults.ts';

@@ -1,7 +1,7 @@
 /** Tracks the owners of objects that requests create at a provider, so that later requests reach the same account. */
 
-import type { Framing } from '../../apis/core/framing.ts';
 import { isPathSegment } from '../../apis/core/requests/segments.ts';
+import type { Framing } from '../../apis/core/stream-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { KeptAnswer, Wire } from '../../apis/core/wire.ts';
 import { findMember } from '../../apis/json/fragment-members.ts';

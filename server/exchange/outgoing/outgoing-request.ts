@@ -1,9 +1,9 @@
 /** The request to one target with one credential: its headers, query and address. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Route } from '../../apis/core/api.ts';
 import { isCredentialName } from '../../apis/core/requests/client-credentials.ts';
 import { decidingField } from '../../apis/core/requests/deciding-fields.ts';
 import { withSegment } from '../../apis/core/requests/segments.ts';
-import type { Route } from '../../apis/core/route.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Timeouts } from '../../contract/policy.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';

@@ -1,9 +1,9 @@
 /** Prepares what each target is sent, and learns what a target refuses of it. */
 import type { IncomingMessage } from 'node:http';
+import { isPurchase } from '../../apis/core/api.ts';
 import { type ChatFlavour, type FittedBody, plainFlavour, type ReasoningOf } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
 import { hasOptional, refusing } from '../../apis/core/optional-members.ts';
-import { isPurchase } from '../../apis/core/route.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { entryOf } from '../../apis/core/table-entry.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Route } from '../../apis/core/route.ts';
+import type { Route } from '../../apis/core/api.ts';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import type { Reserved, Usage } from '../../contract/ledger.ts';
 import type { Limited } from '../../contract/limits.ts';

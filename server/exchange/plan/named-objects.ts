@@ -4,8 +4,7 @@
  */
 import { referredIn } from '../../apis/core/referred-input.ts';
 import { conversationIn } from '../../apis/core/requests/client-session.ts';
-import { idsInParameters, objectMembers } from '../../apis/core/requests/object-members.ts';
-import { idsInJson } from '../../apis/json/id-search.ts';
+import { idsInJson, idsInParameters, objectMembers } from '../../apis/core/requests/object-members.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { type MaybePromise, yieldToEventLoop } from '../../ground/promises.ts';

@@ -1,6 +1,6 @@
 /** Plans a request by its route: one that Sluice serves itself, or one that is passed through. */
 
-import type { Route } from '../../apis/core/route.ts';
+import type { Route } from '../../apis/core/api.ts';
 import type { PassthroughMatch, RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';

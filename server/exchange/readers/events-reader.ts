@@ -3,9 +3,16 @@
  * an ordinary failure. After that the bytes pass as they arrive, but only as whole events, without events that no client
  * could parse, and with an end that is distinguishable from a break.
  */
-import type { EventGate, Framing } from '../../apis/core/framing.ts';
+
 import type { StreamEvent } from '../../apis/core/sse-event.ts';
-import type { EventMeaning, StreamClose, StreamEnd, StreamWatch } from '../../apis/core/stream-format.ts';
+import type {
+  EventGate,
+  EventMeaning,
+  Framing,
+  StreamClose,
+  StreamEnd,
+  StreamWatch,
+} from '../../apis/core/stream-format.ts';
 import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';

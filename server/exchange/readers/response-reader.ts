@@ -3,12 +3,11 @@
  * attempt, socket or timer, and calls no one; only `attempt.ts` acts on its steps.
  */
 
+import type { Route } from '../../apis/core/api.ts';
 import { statusOfError } from '../../apis/core/errors/error-names.ts';
 import { failureBy } from '../../apis/core/errors/verdict.ts';
 import type { Failure } from '../../apis/core/failure.ts';
-import type { Framing } from '../../apis/core/framing.ts';
-import type { Route } from '../../apis/core/route.ts';
-import type { StreamFormat, StreamWatch } from '../../apis/core/stream-format.ts';
+import type { Framing, StreamFormat, StreamWatch } from '../../apis/core/stream-format.ts';
 import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import { type ErrorBody, GatewayError } from '../../contract/errors.ts';

@@ -1,6 +1,6 @@
 /** Plans a realtime session: by the model in its URL, or at the provider that has the existing call. */
 
-import type { Route } from '../../apis/core/route.ts';
+import type { Route } from '../../apis/core/api.ts';
 import type { MeasuredRequest, SessionFormat } from '../../apis/core/wire.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';

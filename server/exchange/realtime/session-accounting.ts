@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage } from 'node:http';
-import type { Route } from '../../apis/core/route.ts';
+import type { Route } from '../../apis/core/api.ts';
 import type { ServerEvent, SessionFormat } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass, RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Route } from '../../apis/core/route.ts';
+import type { Route } from '../../apis/core/api.ts';
 import { wholeNumberOf } from '../../apis/core/token-counts.ts';
 import type { KeptAnswer, UsageFormat } from '../../apis/core/wire.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
@@ -22,8 +22,8 @@ import type {
   RequestStarted,
 } from '../../contract/ledger.ts';
 import type { LossNote } from '../../contract/loss-codes.ts';
-import { awakeMs } from '../../ground/awake-clock.ts';
 import type { Labelled } from '../../ground/event-loop-monitor.ts';
+import { awakeMs } from '../../ground/timers.ts';
 import type { RequestTracing, TraceHeaders } from '../../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../../routing/snapshot.ts';
 import type { Job } from '../../store/rules/job.ts';

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
-import { isPurchase } from '../../apis/core/route.ts';
+import { isPurchase } from '../../apis/core/api.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';

@@ -4,8 +4,8 @@
  * with.
  */
 
-import type { EventGate } from '../../apis/core/framing.ts';
 import type { StreamEvent } from '../../apis/core/sse-event.ts';
+import type { EventGate } from '../../apis/core/stream-format.ts';
 import { type PartialText, type Splice, type StreamText, takeEvents } from '../../apis/core/stream-text.ts';
 import type { Wire } from '../../apis/core/wire.ts';
 import type { ErrorBody, GatewayError } from '../../contract/errors.ts';

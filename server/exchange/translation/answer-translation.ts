@@ -1,13 +1,11 @@
 /** Translates one upstream's answer for a client of another API: a whole answer, a stream event by event, or an error. */
 
 import { randomUUID } from 'node:crypto';
-import type { Api } from '../../apis/core/api.ts';
-import type { Framing } from '../../apis/core/framing.ts';
-import type { Route } from '../../apis/core/route.ts';
-import type { Repacking, StreamFormat } from '../../apis/core/stream-format.ts';
+import type { Api, Route } from '../../apis/core/api.ts';
+import type { Framing, Repacking, StreamFormat } from '../../apis/core/stream-format.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { countValues } from '../../apis/json/json-nodes.ts';
-import { malformedCall, type ResponseIdentity } from '../../apis/neutral/answers/answer-context.ts';
+import { malformedCall, type ResponseIdentity } from '../../apis/neutral/answers/wire-translation.ts';
 import { writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { TranslatedCount } from '../../apis/translation/count-translator.ts';

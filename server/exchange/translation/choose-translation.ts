@@ -1,6 +1,6 @@
 /** Decides how to translate a request for a target that does not serve the client's wire. */
 
-import type { Route } from '../../apis/core/route.ts';
+import type { Route } from '../../apis/core/api.ts';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import type { Registry } from '../../apis/registry.ts';
 import { type CountingWire, CountTranslator, isCountingWire } from '../../apis/translation/count-translator.ts';

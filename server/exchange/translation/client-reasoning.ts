@@ -1,6 +1,6 @@
 /** Reasoning of earlier answers: stored, and restored where the client does not bring it back. */
 
-import type { EventGate, Framing } from '../../apis/core/framing.ts';
+import type { EventGate, Framing } from '../../apis/core/stream-format.ts';
 import { eventsOfWhole } from '../../apis/neutral/answers/answer-fold.ts';
 import type { UpstreamTranslation } from '../../apis/neutral/answers/wire-translation.ts';
 import type { Conversation, Origin } from '../../apis/neutral/conversation.ts';

@@ -2,11 +2,12 @@
  * Translates a request whose client speaks another API than its targets. The request is parsed once and rendered for
  * each target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
+
+import type { Route } from '../../apis/core/api.ts';
 import type { ChatFlavour } from '../../apis/core/chat-flavour.ts';
 import type { Envelope, HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
 import { refuseStoredThread } from '../../apis/core/dialects/hosted-claude.ts';
 import { inputOf } from '../../apis/core/requests/turn-step.ts';
-import type { Route } from '../../apis/core/route.ts';
 import { parseLosslessJson, writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';

@@ -2,7 +2,7 @@
  * What the main thread and one that translates tell each other. Bodies and answers are passed as bytes that change hands, because
  * copying many values from thread to thread would take as long as parsing them.
  */
-import type { ResponseIdentity } from '../../apis/neutral/answers/answer-context.ts';
+import type { ResponseIdentity } from '../../apis/neutral/answers/wire-translation.ts';
 import type { UpstreamWireName, WireName } from '../../apis/neutral/conversation.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';

@@ -1,7 +1,7 @@
 /**
  * One upstream's stream, translated event by event as it arrives: in this thread as long as no piece of it takes long.
  */
-import type { EventGate, Framing } from '../../apis/core/framing.ts';
+import type { EventGate, Framing } from '../../apis/core/stream-format.ts';
 import { countValues } from '../../apis/json/json-nodes.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
 import type { TranslatedEvents } from '../../apis/translation/translated-events.ts';

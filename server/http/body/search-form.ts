@@ -1,6 +1,5 @@
 /** Finds the ids of stored objects in forms: `multipart/form-data`, whole or in pieces, and `a=b&c=d`. */
-import { idsInParameters, objectMembers } from '../../apis/core/requests/object-members.ts';
-import { IdSearch, idsIn } from '../../apis/json/id-search.ts';
+import { IdSearch, idsIn, idsInParameters, objectMembers } from '../../apis/core/requests/object-members.ts';
 import { ambiguousForm, type Delimiter, DelimiterScan, readPart } from './form-guard.ts';
 
 /** What looks for ids in a body that arrives in pieces. Throws a GatewayError or JsonFault for what it cannot read. */

@@ -15,8 +15,8 @@ import { objectIn, onOneLine } from '../../../server/apis/bedrock/provider/frame
 import { sortBetas } from '../../../server/apis/core/dialects/hosted-claude.ts';
 import { referredIn } from '../../../server/apis/core/referred-input.ts';
 import type { StreamFormat } from '../../../server/apis/core/stream-format.ts';
+import { locateGemini } from '../../../server/apis/gemini/api.ts';
 import { generateArrayStream, generateContent, generateStream } from '../../../server/apis/gemini/generate.ts';
-import { locateGemini } from '../../../server/apis/gemini/locate.ts';
 import { modelOnVertex } from '../../../server/apis/gemini/vertex/vertex.ts';
 import { CountTranslator } from '../../../server/apis/translation/count-translator.ts';
 import { createEmbeddingsTranslator } from '../../../server/apis/translation/embeddings-translator.ts';

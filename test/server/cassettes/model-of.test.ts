@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RecordedRequest } from '../../../server/cassettes/format.ts';
-import { modelOf } from '../../../server/cassettes/model-of.ts';
+import { modelOf } from '../../../server/cassettes/recording.ts';
 import { modelOf as modelOfCall, withModel } from '../../../server/contract/sent-request.ts';
 
 const recorded = (path: string, json: unknown = {}): RecordedRequest => ({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AwakeTimer, awakeMs, startAwakeClock } from '../../../server/ground/awake-clock.ts';
+import { AwakeTimer, awakeMs, startAwakeClock } from '../../../server/ground/timers.ts';
 
 let nowMs = 0;
 let stop: () => void;

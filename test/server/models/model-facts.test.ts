@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { converseFacts } from '../../../server/apis/bedrock/translation/model-facts.ts';
-import { largestAnswer } from '../../../server/models/largest-answer.ts';
-import { claudeFacts, geminiFacts, openaiFacts } from '../../../server/models/model-facts.ts';
+import { claudeFacts, geminiFacts, largestAnswer, openaiFacts } from '../../../server/models/model-facts.ts';
 
 describe('the facts of a model', () => {
   test.each([

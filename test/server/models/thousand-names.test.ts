@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { converseFacts } from '../../../server/apis/bedrock/translation/model-facts.ts';
 import { identify, isSameModel, purposeOf } from '../../../server/contract/model-identity.ts';
-import { largestAnswer } from '../../../server/models/largest-answer.ts';
-import { claudeFacts, geminiFacts, openaiFacts } from '../../../server/models/model-facts.ts';
+import { claudeFacts, geminiFacts, largestAnswer, openaiFacts } from '../../../server/models/model-facts.ts';
 import { createPriceTable } from '../../../server/models/price-table.ts';
 import { compileDenied } from '../../../server/routing/pattern.ts';
 

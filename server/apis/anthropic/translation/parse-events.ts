@@ -3,11 +3,10 @@ import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { errorIn } from '../../core/upstream-error.ts';
-import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
-import type { AnswerEvent, CallEvent } from '../../neutral/neutral-answer.ts';
+import { type AnswerEvent, type CallEvent, EventUsage } from '../../neutral/neutral-answer.ts';
 import { messagesReports, parseStop } from '../usage.ts';
 
 type Json = Record<string, unknown>;

@@ -2,9 +2,9 @@
  * Renders a stream of Anthropic's API as its strictest clients expect it: each event is named, block indexes have no
  * gaps, only one block is open at a time, `message_delta` has the complete usage, and a broken stream has no end event.
  */
-import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+
 import { escapeText } from '../../neutral/answers/growing-text.ts';
-import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import type { AnswerContext, EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { RawJson } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';

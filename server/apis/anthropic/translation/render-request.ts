@@ -1,8 +1,7 @@
 /** Renders a request of `POST /v1/messages`, version 2023-06-01. */
 
 import { isObject } from '../../../contract/is-object.ts';
-import { largestAnswer } from '../../../models/largest-answer.ts';
-import { type ClaudeFacts, claudeFacts } from '../../../models/model-facts.ts';
+import { type ClaudeFacts, claudeFacts, largestAnswer } from '../../../models/model-facts.ts';
 import { append } from '../../neutral/answers/growing-text.ts';
 import type {
   CallPart,

@@ -3,7 +3,7 @@
  * guide, "Amazon Titan Embeddings G1 - Text", "Cohere Embed v3", "Cohere Embed v4".
  */
 import { isObject } from '../../../contract/is-object.ts';
-import { bedrockEmbedder } from '../../../models/embedding-facts.ts';
+import { bedrockEmbedder } from '../../../models/model-facts.ts';
 import { wholeNumberOf } from '../../core/token-counts.ts';
 import { type EmbeddingsAnswer, type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
 import { refuse } from '../../neutral/losses.ts';

@@ -14,7 +14,7 @@
  * cards); [card] the model's card there, "Features supported using bedrock-runtime endpoint"; [tried]
  * BerriAI/litellm#35655, which tried them and quotes their cards; [models.dev] anomalyco/models.dev, Amazon Bedrock.
  */
-import { createFamilies } from '../../../models/model-families.ts';
+import { createFamilies } from '../../../models/model-facts.ts';
 
 export interface ConverseFacts {
   /** False if streamed requests with tools are refused; a whole answer is then requested. */

@@ -1,5 +1,5 @@
 /** Renders a request of Bedrock's Converse API. The model and whether to stream are in the URL. */
-import { largestAnswer } from '../../../models/largest-answer.ts';
+import { largestAnswer } from '../../../models/model-facts.ts';
 import type { Conversation, JsonSchema, Tool, ToolChoice } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import type { Losses } from '../../neutral/losses.ts';

@@ -1,7 +1,6 @@
 /** What the passthrough paths of all APIs have in common. */
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import type { PassthroughPath } from '../api.ts';
-import { type Method, plainRoute } from '../route.ts';
+import { type Method, type PassthroughPath, plainRoute } from '../api.ts';
 import type { UsageFormat, Wire } from '../wire.ts';
 import { decodeSegment } from './segments.ts';
 

@@ -2,6 +2,8 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { ComparedBytes } from '../../../ground/compared-bytes.ts';
+import type { Route } from '../api.ts';
+import { isKeepAlive, readEvent, readPartialEvent, type StreamEvent } from '../sse-event.ts';
 import {
   type EventFilter,
   type EventGate,
@@ -9,9 +11,7 @@ import {
   type GateOptions,
   LargeEnd,
   type RestKind,
-} from '../framing.ts';
-import type { Route } from '../route.ts';
-import { isKeepAlive, readEvent, readPartialEvent, type StreamEvent } from '../sse-event.ts';
+} from '../stream-format.ts';
 
 /**
  * Classifies the data after a stream's last blank line. If an upstream omits the final blank line, SDKs treat the rest as

@@ -1,6 +1,6 @@
 /** `:batchEmbedContents` and `:embedContent`. Source: Google, "Gemini API reference", "Embeddings". */
 import { isObject } from '../../../contract/is-object.ts';
-import { mostPredictedTexts, mostTextsOfGemini } from '../../../models/embedding-facts.ts';
+import { mostPredictedTexts, mostTextsOfGemini } from '../../../models/model-facts.ts';
 import { wholeNumberOf } from '../../core/token-counts.ts';
 import {
   type EmbeddingsAnswer,

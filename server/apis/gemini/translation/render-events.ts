@@ -1,7 +1,7 @@
 /** Renders a stream of Gemini's API. Its clients expect whole calls, so each is sent once it is complete. */
-import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+
 import { GrowingText, TextParts } from '../../neutral/answers/growing-text.ts';
-import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import type { AnswerContext, EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { CallPart, MediaPart, Seal } from '../../neutral/conversation.ts';
 import { RawJson, writeJson } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';

@@ -3,10 +3,16 @@ import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import { append, GrowingText } from '../../neutral/answers/growing-text.ts';
-import { EventUsage } from '../../neutral/answers/token-usage.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
-import type { AnswerError, AnswerEvent, CallEvent, DeltaEvent, StopReason } from '../../neutral/neutral-answer.ts';
+import {
+  type AnswerError,
+  type AnswerEvent,
+  type CallEvent,
+  type DeltaEvent,
+  EventUsage,
+  type StopReason,
+} from '../../neutral/neutral-answer.ts';
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { annotationEvent, listedSources } from '../url-citations.ts';
 import { plainReports } from '../usage/usage-shapes.ts';

@@ -1,11 +1,10 @@
 /** The parts of a chat's message, whole or in deltas. */
 import { isObject } from '../../../contract/is-object.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { promptTokens } from '../../neutral/answers/token-usage.ts';
 import type { MediaPart, Seal } from '../../neutral/conversation.ts';
 import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
 import { sourceOfUrl } from '../../neutral/media.ts';
-import type { StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
+import { promptTokens, type StopReason, type TokenUsage } from '../../neutral/neutral-answer.ts';
 
 type Json = Record<string, unknown>;
 

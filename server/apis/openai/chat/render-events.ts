@@ -1,7 +1,7 @@
 /** Renders the stream of a chat completion. */
-import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+
 import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
-import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import type { AnswerContext, EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { CallPart, ThinkingPart } from '../../neutral/conversation.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type {

@@ -1,6 +1,7 @@
 /** Renders a whole response. */
-import { type AnswerContext, isWholeObject } from '../../neutral/answers/answer-context.ts';
+
 import { TextParts } from '../../neutral/answers/growing-text.ts';
+import { type AnswerContext, isWholeObject } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/conversation.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type { Answer, Citation } from '../../neutral/neutral-answer.ts';

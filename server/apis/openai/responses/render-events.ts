@@ -1,7 +1,7 @@
 /** Renders the stream of a response, item by item; its last event contains the whole response. */
-import type { AnswerContext } from '../../neutral/answers/answer-context.ts';
+
 import { escapeText, GrowingText, TextParts } from '../../neutral/answers/growing-text.ts';
-import type { EventRenderer } from '../../neutral/answers/wire-translation.ts';
+import type { AnswerContext, EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';

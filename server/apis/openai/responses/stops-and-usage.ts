@@ -1,7 +1,6 @@
 /** Stop reasons and usage of responses, in both directions. */
 import { isObject } from '../../../contract/is-object.ts';
-import { promptTokens } from '../../neutral/answers/token-usage.ts';
-import type { Stop, StopReason, TokenUsage } from '../../neutral/neutral-answer.ts';
+import { promptTokens, type Stop, type StopReason, type TokenUsage } from '../../neutral/neutral-answer.ts';
 
 type Json = Record<string, unknown>;
 

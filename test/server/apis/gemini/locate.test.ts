@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { locateGemini } from '../../../../server/apis/gemini/locate.ts';
+import { locateGemini } from '../../../../server/apis/gemini/api.ts';
 import { openaiApi } from '../../../../server/apis/openai/api.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 

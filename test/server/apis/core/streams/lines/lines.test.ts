@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Api } from '../../../../../../server/apis/core/api.ts';
-import type { EventGate, Framing, GateOptions } from '../../../../../../server/apis/core/framing.ts';
-import { plainRoute } from '../../../../../../server/apis/core/route.ts';
+import { type Api, plainRoute } from '../../../../../../server/apis/core/api.ts';
 import type { StreamEvent } from '../../../../../../server/apis/core/sse-event.ts';
 import type {
+  EventGate,
   EventMeaning,
+  Framing,
+  GateOptions,
   StreamClose,
   StreamEnd,
   StreamFormat,
