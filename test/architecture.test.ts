@@ -33,7 +33,6 @@ const engineOrder = [
   'apis',
   'secrets',
   'config',
-  'usage',
   'providers',
   'routing',
   'store',
@@ -91,7 +90,6 @@ const mayImport: Record<string, string[]> = {
   models: ['contract'],
   transport: ['contract', 'ground'],
   apis: ['contract', 'ground', 'models', 'transport'],
-  usage: ['contract'],
   limits: ['contract', 'ground', 'store'],
   cache: ['contract', 'ground'],
   faults: ['contract', 'ground', 'apis'],
@@ -245,8 +243,7 @@ describe('the engine', () => {
   });
 
   test('tests every file that reads untrusted input with its worst input', () => {
-    const paths =
-      /^server\/(?:exchange|faults|http|transport|routing|usage|limits|models|providers|apis|team\/people)\//;
+    const paths = /^server\/(?:exchange|faults|http|transport|routing|limits|models|providers|apis|team\/people)\//;
     const reads =
       /\bJSON\.parse\(|[(,]\s*\w+\??: (?:readonly )?(?:Buffer|Uint8Array)\b|[(,]\s*(?:text|json|data|body|header|whole): string\b/;
     const readers = engine.filter(({ path, text }) => paths.test(path) && reads.test(withoutComments(text)));

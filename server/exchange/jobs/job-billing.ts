@@ -19,10 +19,9 @@ import type { Job } from '../../store/rules/job.ts';
 import type { BookedJob } from '../../store/rules/rows.ts';
 import { type CollectedResponse, readResponse } from '../../transport/fetch.ts';
 import type { Transport } from '../../transport/transport.ts';
-import type { Accounting } from '../../usage/add-up.ts';
 import { amountsOf } from '../plan/enforce-limits.ts';
 import { isRunningStatus } from '../record/accounting.ts';
-import { createRequestId, type SessionMark } from '../record/exchange-trace.ts';
+import { type Accounting, createRequestId, type SessionMark } from '../record/exchange-trace.ts';
 import { ResponseExcerpt } from '../record/response-taps.ts';
 import { noteSize } from './object-ownership.ts';
 

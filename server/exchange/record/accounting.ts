@@ -6,12 +6,11 @@
 import { referredIn } from '../../apis/core/referred-input.ts';
 import type { ExtractedUsage, KeptAnswer, TextEstimates, UsageFormat } from '../../apis/core/wire.ts';
 import { isUnpricedAttempt } from '../../contract/count.ts';
-import type { AskedTerms, AttemptRecord, Usage } from '../../contract/ledger.ts';
+import type { AskedTerms, AttemptRecord, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { PriceTable } from '../../models/price-table.ts';
-import { type Accounting, addUp } from '../../usage/add-up.ts';
 import type { RequestBody } from '../request/request-body.ts';
-import type { AttemptTrace, RequestTrace } from './exchange-trace.ts';
+import type { Accounting, AttemptTrace, RequestTrace } from './exchange-trace.ts';
 
 const free: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
 const ofUnknownCost: Accounting = { ...free, costUsd: null };
@@ -306,3 +305,66 @@ class CallAccounting {
     return this.#prompt;
   }
 }
+
+/** For a request without attempts. */
+const nothing: Accounting = { usage: null, usageCertainty: 'none', costUsd: 0 };
+
+/**
+ * The sum is as certain as its least certain part. Its cost is the sum of the known costs, or unknown if there are
+ * none.
+ */
+export function addUp(parts: readonly Accounting[]): Accounting {
+  const [first = nothing, ...others] = parts;
+  if (others.length === 0) return { usage: first.usage, usageCertainty: first.usageCertainty, costUsd: first.costUsd };
+  return { usage: usageOf(parts), usageCertainty: certaintyOf(parts), costUsd: costOf(parts) };
+}
+
+/** A failed attempt costs nothing, but that alone does not make the total known. */
+function costOf(parts: readonly Accounting[]): number | null {
+  const knownCost = parts.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
+  return knownCost === 0 && parts.some(({ costUsd }) => costUsd === null) ? null : knownCost;
+}
+
+function usageOf(parts: readonly Accounting[]): Usage | null {
+  let sum: Usage | null = null;
+  for (const { usage } of parts) {
+    if (usage !== null) sum = sum === null ? usage : sumOf(sum, usage);
+  }
+  return sum;
+}
+
+function sumOf(one: Usage, other: Usage): Usage {
+  const sum: Usage = { ...one };
+  for (const name of quantities) {
+    const amount = other[name];
+    if (amount !== undefined) sum[name] = (sum[name] ?? 0) + amount;
+  }
+  return sum;
+}
+
+/** A part of unknown usage that may have cost something makes the sum `partial`. */
+function certaintyOf(parts: readonly Accounting[]): UsageCertainty {
+  const certainties = parts.filter(({ usage }) => usage !== null).map(({ usageCertainty }) => usageCertainty);
+  if (certainties.length === 0) return 'none';
+  if (certainties.includes('reserved')) return 'reserved';
+  if (certainties.includes('estimated')) return 'estimated';
+  const isLacking = parts.some(({ usage, costUsd }) => usage === null && costUsd === null);
+  return isLacking || certainties.includes('partial') ? 'partial' : 'reported';
+}
+
+const each: Record<keyof Usage, true> = {
+  inputTokens: true,
+  outputTokens: true,
+  cachedInputTokens: true,
+  cacheWriteTokens: true,
+  cacheWriteOneHourTokens: true,
+  reasoningTokens: true,
+  audioInputTokens: true,
+  audioOutputTokens: true,
+  imageInputTokens: true,
+  imageOutputTokens: true,
+  seconds: true,
+  characters: true,
+  images: true,
+};
+const quantities = Object.keys(each) as (keyof Usage)[];

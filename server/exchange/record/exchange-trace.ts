@@ -28,10 +28,12 @@ import type { RequestTracing, TraceHeaders } from '../../observability/request-t
 import type { CompiledKey, Target } from '../../routing/snapshot.ts';
 import type { Job } from '../../store/rules/job.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
-import type { Accounting } from '../../usage/add-up.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import type { Sendable } from '../request/request-body.ts';
 import { type Headers, ResponseExcerpt, type UpstreamResponseObserver } from './response-taps.ts';
+
+/** Usage and cost of a request or of a part of it. */
+export type Accounting = Pick<AttemptRecord, 'usage' | 'usageCertainty' | 'costUsd'>;
 
 const maxNotedLength = 500;
 

@@ -7,7 +7,6 @@ import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } 
 import { endOfLine, sseFraming } from '../../core/streams/sse-framing.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekJson } from '../../json/json-peek.ts';
-import { chatStreamFromWhole } from './stream-from-whole.ts';
 import { chatErrorIn, errorMeaningOf, writeError } from './write-error.ts';
 
 /** Streams of chat and legacy completions. */
@@ -214,4 +213,36 @@ function skipSpace(bytes: Buffer, offset: number): number {
   let at = offset;
   while (isSpace(bytes[at])) at++;
   return at;
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * The stream of a whole answer, for an upstream that ignores `stream: true`. Without it, SDKs would report a stream with
+ * neither events nor an error. Null for anything else than a chat or legacy completion.
+ */
+function chatStreamFromWhole(answer: Json): string | null {
+  return Array.isArray(answer.choices) ? chatEvents(answer, answer.choices.filter(isObject)) : null;
+}
+
+/** Includes a usage chunk, which is removed again if the client did not ask for it. */
+function chatEvents({ choices: _, usage, ...shared }: Json, choices: readonly Json[]): string {
+  const head = { ...shared, object: shared.object === 'text_completion' ? shared.object : 'chat.completion.chunk' };
+  const chunks: Json[] = [{ ...head, choices: choices.map(contentOf) }];
+  const endings = choices.filter(({ message }) => isObject(message)).map(endOf);
+  if (endings.length > 0) chunks.push({ ...head, choices: endings });
+  if (usage) chunks.push({ ...head, choices: [], usage });
+  return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`;
+}
+
+/** In a legacy completion, text has the same place with and without streaming. */
+function contentOf({ message, ...choice }: Json): Json {
+  if (!isObject(message)) return choice;
+  const { tool_calls: calls, ...delta } = message;
+  const numbered = Array.isArray(calls) ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {};
+  return { ...choice, delta: { ...delta, ...numbered }, finish_reason: null };
+}
+
+function endOf({ index, finish_reason }: Json): Json {
+  return { index, delta: {}, logprobs: null, finish_reason: finish_reason ?? 'stop' };
 }

@@ -3,7 +3,6 @@ import { isObject } from '../../../contract/is-object.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../core/stream-format.ts';
 import { sseFraming } from '../../core/streams/sse-framing.ts';
-import { responseStreamFromWhole } from './stream-from-whole.ts';
 import { errorMeaningOf, writeError } from './write-error.ts';
 
 interface TypedKind {
@@ -154,4 +153,75 @@ class TypedWatch implements StreamWatch {
       ? responseErrorEvents(error, this.#responseId, this.#nextSequenceNumber)
       : `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`;
   }
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * The stream of a whole answer, for an upstream that ignores `stream: true`. Without it, SDKs would report a stream with
+ * neither events nor an error. Null for anything else than a response object.
+ */
+function responseStreamFromWhole(answer: Json): string | null {
+  return Array.isArray(answer.output) ? responseEvents(answer, answer.output) : null;
+}
+
+function responseEvents(response: Json, output: readonly unknown[]): string {
+  const startedResponse = { ...response, status: 'in_progress', output: [], usage: null };
+  const events: Json[] = [
+    { type: 'response.created', response: startedResponse },
+    { type: 'response.in_progress', response: startedResponse },
+    ...output.filter(isObject).flatMap(itemEvents),
+    { type: response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', response },
+  ];
+  return events.map((event, index) => numbered(event, index)).join('');
+}
+
+function numbered({ type, ...event }: Json, sequenceNumber: number): string {
+  const data = JSON.stringify({ type, sequence_number: sequenceNumber, ...event });
+  return `event: ${type}\ndata: ${data}\n\n`;
+}
+
+function itemEvents(item: Json, index: number): Json[] {
+  const position = { item_id: item.id, output_index: index };
+  return [
+    { type: 'response.output_item.added', output_index: index, item: { ...item, ...emptied(item) } },
+    ...(Array.isArray(item.content)
+      ? item.content.filter(isObject).flatMap((part, at) => partEvents(part, at, position))
+      : []),
+    ...(typeof item.arguments === 'string' ? argumentEvents(item.arguments, position) : []),
+    { type: 'response.output_item.done', output_index: index, item },
+  ];
+}
+
+function emptied({ content, arguments: callArguments }: Json): Json {
+  const status = { status: 'in_progress' };
+  if (Array.isArray(content)) return { ...status, content: [] };
+  return typeof callArguments === 'string' ? { ...status, arguments: '' } : {};
+}
+
+function partEvents(part: Json, index: number, position: Json): Json[] {
+  const at = { ...position, content_index: index };
+  const name = part.type === 'refusal' ? 'refusal' : 'text';
+  const kind = part.type === 'refusal' ? 'response.refusal' : `response.${part.type}`;
+  const value = part[name];
+  const hasDeltas = typeof value === 'string' && textTypes.has(part.type);
+  return [
+    { type: 'response.content_part.added', ...at, part: hasDeltas ? { ...part, [name]: '' } : part },
+    ...(hasDeltas
+      ? [
+          { type: `${kind}.delta`, ...at, delta: value },
+          { type: `${kind}.done`, ...at, [name]: value },
+        ]
+      : []),
+    { type: 'response.content_part.done', ...at, part },
+  ];
+}
+
+const textTypes = new Set<unknown>(['output_text', 'reasoning_text', 'refusal']);
+
+function argumentEvents(callArguments: string, position: Json): Json[] {
+  return [
+    { type: 'response.function_call_arguments.delta', ...position, delta: callArguments },
+    { type: 'response.function_call_arguments.done', ...position, arguments: callArguments },
+  ];
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Accounting, addUp } from '../../../server/usage/add-up.ts';
+import { addUp } from '../../../../server/exchange/record/accounting.ts';
+import type { Accounting } from '../../../../server/exchange/record/exchange-trace.ts';
 
 const part = (usageCertainty: Accounting['usageCertainty'], costUsd: number | null, tokens?: number): Accounting => ({
   usage: tokens === undefined ? null : { inputTokens: tokens, outputTokens: 1 },
