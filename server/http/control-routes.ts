@@ -2,7 +2,6 @@
  * The control plane over HTTP, for the window in a browser and for the command line. Without CORS: only Sluice's own
  * page has access.
  */
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -21,7 +20,6 @@ import { every } from '../ground/timers.ts';
 import type { Observability } from '../observability/observability.ts';
 import type { ExportFormat } from '../store/sqlite/export.ts';
 import { sendContinue } from './body/read-body.ts';
-import { checkControlAccess, hasSession } from './control-guard.ts';
 
 interface ControlRoutePorts {
   access: WindowAccess;
@@ -286,4 +284,62 @@ export interface PeopleDoor {
    * function that stops watching.
    */
   watch(by: Caller, refused: () => void): () => void;
+}
+
+// Access to the control plane: by the admin token, or by the session of a window opened with it.
+
+/**
+ * Returns the secret of the request's session, or null if it has the admin token. Throws GatewayError `control_refused` or
+ * `origin_refused`. Browsers send cookies with requests of any page, also of other programs on this machine (cookies are not
+ * separated by port), so a cookie counts only from Sluice's own page.
+ */
+function checkControlAccess(request: IncomingMessage, access: WindowAccess): string | null {
+  const { authorization, origin, host } = request.headers;
+  if (origin !== undefined && origin !== `http://${host}`) throw foreignPage();
+  if (authorization !== undefined) {
+    if (access.token.matches(bearerSecret(authorization) ?? '')) return null;
+    throw new GatewayError(
+      'control_refused',
+      'This is not the admin token of this Sluice: see admin.token in its data folder.',
+    );
+  }
+  const secret = presentedSession(request, access);
+  if (secret === undefined) {
+    throw new GatewayError(
+      'control_refused',
+      'The control plane needs the admin token. Open the window by the address that "sluice window" prints, or send the token as a bearer.',
+    );
+  }
+  checkOwnPage(request);
+  // After the checks, so that a foreign page cannot prolong a session.
+  if (access.sessions.use(secret)) return secret;
+  throw new GatewayError(
+    'control_refused',
+    'This browser is not signed in any more: it was not used for 30 days, or was signed out. "sluice window" prints an address that signs it in.',
+  );
+}
+
+/** Whether the request has the cookie of a valid session. */
+function hasSession(request: IncomingMessage, access: WindowAccess): boolean {
+  const secret = presentedSession(request, access);
+  return secret !== undefined && access.sessions.lasts(secret);
+}
+
+/** The first cookie of that name with a valid session. */
+function presentedSession({ headers }: IncomingMessage, { token, sessions }: WindowAccess): string | undefined {
+  const prefix = `${token.cookieName}=`;
+  const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
+  const secrets = cookies.filter((cookie) => cookie.startsWith(prefix)).map((cookie) => cookie.slice(prefix.length));
+  return secrets.find((secret) => sessions.lasts(secret)) ?? secrets[0];
+}
+
+export function checkOwnPage({ headers, method }: IncomingMessage): void {
+  const site = headers['sec-fetch-site'];
+  // `none`: a typed address or a bookmark, which only sends GET.
+  const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && method === 'GET');
+  if (!isOwn || (method !== 'GET' && headers.origin === undefined)) throw foreignPage();
+}
+
+export function foreignPage(): GatewayError {
+  return new GatewayError('origin_refused', 'Web pages other than Sluice’s own window may not use the control plane.');
 }

@@ -9,8 +9,7 @@ import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { type MaybePromise, yieldToEventLoop } from '../../ground/promises.ts';
 import type { Member } from '../../routing/snapshot.ts';
-import { type JobStore, type KnownJobs, noJobs } from '../../store/ports/job-store.ts';
-import type { Job } from '../../store/rules/job.ts';
+import { type Job, type JobStore, type KnownJobs, noJobs } from '../../store/ports/job-store.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { hardBudgetOf, isPaid, type SizeAt } from './enforce-limits.ts';
 

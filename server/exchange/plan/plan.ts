@@ -5,8 +5,7 @@ import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
-import type { KnownJobs } from '../../store/ports/job-store.ts';
-import type { Job } from '../../store/rules/job.ts';
+import type { Job, KnownJobs } from '../../store/ports/job-store.ts';
 import type { RequestFields } from '../request/request-body.ts';
 import { isServedBy } from '../translation/choose-translation.ts';
 

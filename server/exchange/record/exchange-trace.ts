@@ -26,7 +26,7 @@ import type { Labelled } from '../../ground/event-loop-monitor.ts';
 import { awakeMs } from '../../ground/timers.ts';
 import type { RequestTracing, TraceHeaders } from '../../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../../routing/snapshot.ts';
-import type { Job } from '../../store/rules/job.ts';
+import type { Job } from '../../store/ports/job-store.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import type { Sendable } from '../request/request-body.ts';

@@ -3,8 +3,9 @@
  * even after a restart or a rotated credential (same id, new secret). A job is visible only to the group that created
  * it, and is forgotten after a long time without use.
  */
+
+import type { Reserved } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import type { Job, JobKind } from '../rules/job.ts';
 
 /** The result of a look-up. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
 export interface KnownJobs {
@@ -46,3 +47,32 @@ export interface JobStore {
 
 /** For requests that name no job. */
 export const noJobs: KnownJobs = { find: () => undefined, findAny: () => undefined };
+
+/**
+ * `object`: any other object stored by a provider, of which Sluice knows only the id, such as a file or a batch.
+ * `character`: one of OpenAI's videos API, remembered by an earlier version; new ones are objects.
+ */
+export const jobKinds = ['video', 'character', 'response', 'object'] as const;
+export type JobKind = (typeof jobKinds)[number];
+
+export interface Job {
+  kind: JobKind;
+  /** The id that the client uses. */
+  id: string;
+  /** The provider's id, if it differs. */
+  upstreamId?: string;
+  groupId: string;
+  providerId: string;
+  /** Null for a provider without credentials. */
+  credentialId: string | null;
+  model: string | null;
+  keyId: string | null;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** The most input that it adds to a request that refers to it; absent if that is unknown. */
+  inputTokens?: number;
+  /** The id of the session that made it, which is billed for it; absent if there is none. */
+  session?: string;
+  /** The reservation until its usage is known. */
+  owed?: Reserved;
+}

@@ -3,7 +3,6 @@
  * Each group's number and bytes are limited; the oldest responses are evicted first.
  */
 import type { MaybePromise } from '../../ground/promises.ts';
-import type { KeptResponse } from '../rules/kept-response.ts';
 
 export interface ResponseStore {
   /** False if the response is too long, or if storage is disabled. */
@@ -20,4 +19,19 @@ export interface ResponseStore {
   /** Deletes expired responses. Also runs periodically. */
   sweep(): MaybePromise<void>;
   close(): MaybePromise<void>;
+}
+
+// A response that Sluice produced by translation, so that no provider stores it. The form of its id distinguishes it
+// from a response that is stored upstream.
+
+export interface KeptResponse {
+  id: string;
+  /** The only group that may use the response. */
+  groupId: string;
+  /** Unix milliseconds. */
+  createdAt: number;
+  /** The response object that the client received, as JSON. */
+  response: string;
+  /** The complete `input`, including the conversation that it continues, as JSON. */
+  input: string;
 }

@@ -5,8 +5,8 @@ import { settleWithin } from '../../ground/timers.ts';
 import { number, text } from '../rules/columns.ts';
 import { readAddress, resolveAddress } from './address.ts';
 import { postgresMigrations } from './migrations.ts';
+import { startProblem } from './open-database.ts';
 import { clientConfig, Postgres } from './postgres.ts';
-import { startProblem } from './start-problem.ts';
 
 const aboutSql = `SELECT current_setting('server_version') AS version, to_regclass('schema_migrations') IS NOT NULL AS has_tables,
   pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS is_read_only,

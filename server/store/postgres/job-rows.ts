@@ -1,7 +1,6 @@
 /** SQL statements for the table `jobs`. */
 
-import type { KnownJobs } from '../ports/job-store.ts';
-import type { Job, JobKind } from '../rules/job.ts';
+import type { Job, JobKind, KnownJobs } from '../ports/job-store.ts';
 import { type KeptJob, toValues } from '../sqlite/job-rows.ts';
 import { byText, columnsOf, replaced, unnest } from './columns.ts';
 

@@ -2,24 +2,23 @@
  * Writes requests and everything derived from them: sums, sessions, last uses of keys, the bills of jobs. Each batch is
  * one transaction. A batch may be written again if the server's answer was lost; it counts once.
  */
-
 import type { RequestStarted } from '../../contract/ledger.ts';
 import type { RequestView } from '../../contract/request-views.ts';
+import { dayMs } from '../../contract/units.ts';
 import { number, text } from '../rules/columns.ts';
+import { type NameDimension, nameDimensions } from '../rules/request-conditions.ts';
 import { type BegunRow, type EndedRow, toLedgerRow } from '../rules/rows.ts';
-import { storableRow } from '../rules/storable-row.ts';
+import { storableRow, storableSession } from '../rules/storable-row.ts';
+import { sumColumns, sumValues } from '../rules/sums.ts';
 import type { Capture } from '../sqlite/capture-rows.ts';
 import { type JoinedRequest, SessionUses } from '../sqlite/session-rows.ts';
-import { UsageSums } from '../sqlite/usage-cells.ts';
+import { quartersPerDay, UsageSums } from '../sqlite/usage-cells.ts';
 import { isFinished, isOnlyCounted, rowsToWrite } from '../sqlite/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
 import { byText, columnsOf, unnest } from './columns.ts';
-import { NamesWriter } from './names-writer.ts';
-import { Partitions, partitionDay } from './partitions.ts';
+import { movedDimension, Partitions, partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
 import { type PlacedRow, requestColumns, writeRequestsSql } from './request-rows.ts';
-import { joinSession, writeSessions } from './sessions-writer.ts';
-import { addSums } from './sums-writer.ts';
 
 export interface Batch {
   /** A UUID. */
@@ -191,3 +190,188 @@ async function reopenInterrupted(queries: Queries, ends: readonly PlacedRow[]): 
 }
 
 type CountedRow = RequestView & { outcome: 'interrupted'; totalMs: number };
+
+// Records which keys, models, clients and other names occur on which days.
+
+/** Sorted the same way everywhere, so that replicas do not deadlock. */
+const insertSql = `INSERT INTO request_names (dimension, name, day)
+  SELECT * FROM ${unnest({ dimension: 'text', name: 'text', day: 'integer' })}
+  ORDER BY dimension COLLATE "C", day, name COLLATE "C" ON CONFLICT DO NOTHING`;
+
+/**
+ * Beyond this many names per dimension and day, names may be written again, which has no effect. The same holds for
+ * names of days other than the most recent ones.
+ */
+const mostKnown = 150_000;
+const mostDays = 3;
+
+type Name = string | number | null | undefined;
+type Dimension = NameDimension | typeof movedDimension;
+type Known = Record<Dimension, Set<Name>>;
+
+/** Allocates nothing for names that are already known. */
+export class NamesWriter {
+  /** What this replica has recorded, by day. */
+  readonly #namesByDay = new Map<number, Known>();
+  #newNames: [Dimension, string, number][] = [];
+
+  /** After a failure, nothing of the batch is recorded, and the database may have been replaced. */
+  forget(): void {
+    this.#namesByDay.clear();
+  }
+
+  async add(queries: Queries, rows: readonly PlacedRow[]): Promise<void> {
+    this.#newNames = [];
+    for (const { row, day } of rows) this.#addRow(row, day);
+    if (this.#newNames.length > 0) await queries.ask(insertSql, ...columnsOf(this.#newNames));
+  }
+
+  #addRow(row: PlacedRow['row'], day: number): void {
+    if (Math.floor(row.startedAt / dayMs) !== day) this.#note(movedDimension, '', day);
+    this.#note('key', row.keyId, day);
+    this.#note('group', row.groupId, day);
+    this.#note('model', row.modelAsked, day);
+    this.#note('capability', row.capability, day);
+    if (!isFinished(row)) return;
+    this.#note('model', row.modelServed, day);
+    this.#note('provider', row.provider, day);
+    this.#note('client', row.client, day);
+    this.#note('status', row.status, day);
+    this.#note('outcome', row.outcome, day);
+    this.#note('error', row.errorCode, day);
+  }
+
+  #note(dimension: Dimension, name: Name, day: number): void {
+    if (name === null || name === undefined) return;
+    const recorded = this.#namesOf(day)[dimension];
+    if (recorded.has(name)) return;
+    if (recorded.size >= mostKnown) recorded.clear();
+    recorded.add(name);
+    this.#newNames.push([dimension, String(name), day]);
+  }
+
+  #namesOf(day: number): Known {
+    let names = this.#namesByDay.get(day);
+    if (names === undefined) {
+      names = Object.fromEntries(
+        [...nameDimensions, movedDimension].map((dimension) => [dimension, new Set()]),
+      ) as Known;
+      this.#namesByDay.set(day, names);
+      const [oldest] = this.#namesByDay.keys();
+      if (this.#namesByDay.size > mostDays && oldest !== undefined) this.#namesByDay.delete(oldest);
+    }
+    return names;
+  }
+}
+
+const columns = {
+  id: 'text',
+  name: 'text',
+  key_id: 'text',
+  group_id: 'text',
+  client: 'text',
+  last_seq: 'bigint',
+  cost_usd: 'double precision',
+};
+const insert = `INSERT INTO sessions (${Object.keys(columns).join(', ')})`;
+const addUse =
+  'last_seq = greatest(sessions.last_seq, excluded.last_seq), cost_usd = sessions.cost_usd + excluded.cost_usd';
+const sessionsSql = `${insert} SELECT * FROM ${unnest(columns)}
+  ON CONFLICT (id) DO UPDATE SET name = coalesce(excluded.name, sessions.name),
+    client = coalesce(excluded.client, sessions.client), ${addUse}`;
+const findSql = 'SELECT session FROM requests WHERE day = $1 AND id = $2 FOR UPDATE';
+const joinSql = 'UPDATE requests SET session = $3, thread = $4, step = $5 WHERE day = $1 AND id = $2';
+const joinedCostSql = `${insert}
+  SELECT session, NULL, key_id, group_id, client, seq, coalesce(cost_usd, 0) FROM requests WHERE day = $1 AND id = $2
+  ON CONFLICT (id) DO UPDATE SET ${addUse}`;
+
+/** Updates the table `sessions` within the transaction that writes the requests. */
+export async function writeSessions(queries: Queries, sessions: SessionUses): Promise<void> {
+  const rows = [...sessions.entries()].map(([id, { row, name, client, lastSeq, costUsd }]) => [
+    id,
+    name,
+    row.keyId,
+    row.groupId,
+    client,
+    lastSeq,
+    costUsd,
+  ]);
+  if (rows.length > 0) await queries.ask(sessionsSql, ...columnsOf(rows.sort(byText)));
+}
+
+/** Adds a recorded request to its session, unless it already has one. */
+async function joinSession(
+  queries: Queries,
+  day: number,
+  { requestId, session: givenSession, hasEnded }: JoinedRequest,
+): Promise<void> {
+  const session = storableSession(givenSession);
+  const { rows } = await queries.ask(findSql, day, requestId);
+  const [row] = rows;
+  if (!row || text(row.session) !== null) return;
+  await queries.ask(joinSql, day, requestId, session.id, session.thread, session.step);
+  if (hasEnded) await queries.ask(joinedCostSql, day, requestId);
+}
+
+// Adds up usage in PostgreSQL. Must be called last in a transaction, because other replicas wait for these rows.
+
+/** Each sum has this many rows, which are spread over the replicas. */
+export const parts = 8;
+
+const fractions = new Set(['seconds', 'cost_usd']);
+const sumTypes = Object.fromEntries(
+  sumColumns.map((column) => [column, fractions.has(column) ? 'double precision' : 'bigint']),
+);
+
+/** Column types of the sums per quarter or day. */
+export function typesBy(time: 'quarter' | 'day'): Record<string, string> {
+  return { dimension: 'text', [time]: 'integer', name: 'text', part: 'smallint', ...sumTypes };
+}
+
+/** Column types. */
+export const totalTypes = {
+  dimension: 'text',
+  name: 'text',
+  part: 'smallint',
+  tokens: 'bigint',
+  cost_usd: 'double precision',
+};
+
+const { part: _, ...cellTypes } = typesBy('quarter');
+const part = `$${Object.keys(cellTypes).length + 1}::smallint`;
+const inOrder = 'ORDER BY dimension COLLATE "C", 2, name COLLATE "C"';
+const adding = (table: string, columns: readonly string[]) =>
+  `DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`;
+
+/** Names may have become equal because PostgreSQL cannot store some characters. */
+function upsertSql(table: string, time: 'quarter' | 'day', timeOfCell: string): string {
+  return `INSERT INTO ${table} (${Object.keys(typesBy(time)).join(', ')})
+    SELECT dimension, ${timeOfCell}, name, ${part}, ${sumColumns.map((column) => `sum(${column})`).join(', ')}
+    FROM cells GROUP BY 1, 2, 3 ${inOrder} ON CONFLICT (dimension, ${time}, name, part) ${adding(table, sumColumns)}`;
+}
+
+/**
+ * Writes all three tables in one statement, so that each cell is sent once. Rows are sorted the same way everywhere, so
+ * that replicas do not deadlock. Data-modifying WITH clauses are executed last to first (PostgreSQL 15).
+ */
+const addSql = `WITH cells AS (
+    SELECT dimension, quarter, name, ${sumColumns.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')}
+    FROM ${unnest(cellTypes)}
+  ), quarters AS (
+    ${upsertSql('usage_quarters', 'quarter', 'quarter')}
+  ), days AS (
+    ${upsertSql('usage_days', 'day', `quarter / ${quartersPerDay}`)}
+  )
+  INSERT INTO usage_totals (${Object.keys(totalTypes).join(', ')})
+  SELECT dimension, name, ${part}, sum(input_tokens + output_tokens), sum(cost_usd) FROM cells
+  WHERE dimension IN ('key', 'group') GROUP BY 1, 2 ORDER BY dimension COLLATE "C", name COLLATE "C"
+  ON CONFLICT (dimension, name, part) ${adding('usage_totals', ['tokens', 'cost_usd'])}`;
+
+export async function addSums(queries: Queries, sums: UsageSums, ownPart: number): Promise<void> {
+  const cells = [...sums.values()];
+  if (cells.length === 0) return;
+  const columns = columnsOf(cells.map((cell) => [cell.dimension, cell.quarter, cell.name, ...sumValues(cell)]));
+  // Most kinds of usage are rare, and missing ones count as 0.
+  const sparseColumns = columns.map((column) => (column.every((value) => value === 0) ? [] : column));
+  await queries.ask(addSql, ...sparseColumns, ownPart);
+}

@@ -10,13 +10,12 @@ import { messageOf } from '../rules/failures.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { type Address, followAddress, readAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
-import { openPostgresDatabase } from './open-database.ts';
+import { mayPass, openPostgresDatabase, startProblem } from './open-database.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
 import type { OutsideKey } from './outside-key.ts';
 import { createPostgresPeopleStore } from './people-store.ts';
 import type { Postgres } from './postgres.ts';
 import { openSealedSecrets } from './secret-store.ts';
-import { mayPass, startProblem } from './start-problem.ts';
 
 interface Options {
   /** `postgres://user:password@host:port/database`, or a reference to it; secret. */

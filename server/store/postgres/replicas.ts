@@ -7,10 +7,9 @@ import { storableRow } from '../rules/storable-row.ts';
 import { SessionUses } from '../sqlite/session-rows.ts';
 import { UsageSums } from '../sqlite/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
+import { addSums, writeSessions } from './ledger-writer.ts';
 import type { Postgres, Queries } from './postgres.ts';
 import { repeat } from './repeat.ts';
-import { writeSessions } from './sessions-writer.ts';
-import { addSums } from './sums-writer.ts';
 
 interface Options {
   postgres: Postgres;

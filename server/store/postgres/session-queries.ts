@@ -7,6 +7,8 @@ import {
   budgetUsed,
   inFull,
   maxRequests,
+  readRequest,
+  requestColumns,
   type SessionFilter,
   type SessionPage,
   type SessionRead,
@@ -14,7 +16,6 @@ import {
   sessionsPage,
   viewOf,
 } from '../rules/session-queries.ts';
-import { readRequest, requestColumns } from '../rules/session-request.ts';
 import { type Postgres, readRows } from './postgres.ts';
 import { moved } from './request-conditions.ts';
 

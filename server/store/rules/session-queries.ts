@@ -1,19 +1,32 @@
 /** Questions about sessions: their conditions for both databases, and what is made of the rows. */
 
-import type { Usage } from '../../contract/ledger.ts';
+import { captureCauses } from '../../contract/capture.ts';
+import { isError } from '../../contract/condition.ts';
+import { unpriced } from '../../contract/count.ts';
+import type { RequestOutcome, RequestSession, ToolResult, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
 import type {
   CacheLoss,
   SessionInFull,
   SessionRequest,
+  SessionRequestFacts,
   SessionSums,
   SessionTurn,
   SessionView,
 } from '../../contract/session-views.ts';
-import { number, type Row, text } from './columns.ts';
-import { allOf, anyOf, isAmong, literal, raw, type Sql, sql } from './condition-sql.ts';
-import type { ReadRequest } from './session-request.ts';
-import { placesOf } from './session-turns.ts';
+import { json, number, type Row, text } from './columns.ts';
+import {
+  allOf,
+  anyOf,
+  asNumber,
+  isAmong,
+  literal,
+  raw,
+  rowSql,
+  type Sql,
+  type SqlNotation,
+  sql,
+} from './condition-sql.ts';
 
 /** All given conditions must hold. */
 interface SessionConditions {
@@ -265,4 +278,137 @@ function turnsOf(requests: readonly ReadRequest[], views: readonly SessionReques
       ...sumsOf(turnRequests),
     };
   });
+}
+
+// Finds the turns of a session: a person's message, and all requests that answer it.
+
+/** The fields of a request that determine its turn. */
+export interface TurnRequest {
+  outcome: RequestOutcome | null;
+  clientRetries: number;
+  thread: string | null;
+  step: RequestSession['step'];
+}
+
+interface TurnPlace {
+  /** From 1. */
+  turn: number;
+  /** 0: the main one; others in order of their first request. */
+  thread: number;
+}
+
+/**
+ * The main conversation is the one with most requests. Requests of other conversations are subagents or side tasks, and
+ * belong to the turn in progress. After the last request of the main conversation, the same rule is applied to the
+ * rest, because a compacted conversation starts anew.
+ *
+ * @param requests in order of arrival
+ */
+export function placesOf(requests: readonly TurnRequest[]): TurnPlace[] {
+  const mains = mainThreads(requests);
+  const numbers = new Map<string | null, number>();
+  const places: TurnPlace[] = [];
+  let turn = 0;
+  let previous: TurnRequest | null = null;
+  for (const [index, request] of requests.entries()) {
+    const isMain = request.thread === mains[index];
+    if (isMain) {
+      if (turn === 0 || (request.step === 'prompt' && !isAgain(request, previous))) turn++;
+      previous = request;
+    } else if (!numbers.has(request.thread)) numbers.set(request.thread, numbers.size + 1);
+    places.push({ turn: Math.max(turn, 1), thread: isMain ? 0 : (numbers.get(request.thread) ?? 0) });
+  }
+  return places;
+}
+
+/** The same prompt was sent again after a failure. */
+function isAgain(request: TurnRequest, previous: TurnRequest | null): boolean {
+  if (previous?.step !== 'prompt') return false;
+  return request.clientRetries > 0 || (previous.outcome !== null && previous.outcome !== 'ok');
+}
+
+/** A session of more changes consists of single requests rather than of conversations. */
+const maxMains = 20;
+
+/** For each request, the thread that is the main one at that time. */
+function mainThreads(requests: readonly TurnRequest[]): (string | null)[] {
+  const mains: (string | null)[] = [];
+  for (let changes = 0; mains.length < requests.length; changes++) {
+    if (changes === maxMains) return [...mains, ...requests.slice(mains.length).map(({ thread }) => thread)];
+    const laterRequests = requests.slice(mains.length);
+    const main = mostUsed(laterRequests);
+    const end = laterRequests.findLastIndex(({ thread }) => thread === main) + 1;
+    for (let index = 0; index < end; index++) mains.push(main);
+  }
+  return mains;
+}
+
+function mostUsed(requests: readonly TurnRequest[]): string | null {
+  const uses = new Map<string | null, number>();
+  for (const { thread } of requests) uses.set(thread, (uses.get(thread) ?? 0) + 1);
+  let main: string | null = null;
+  let most = 0;
+  for (const [thread, count] of uses) {
+    if (count <= most) continue;
+    main = thread;
+    most = count;
+  }
+  return main;
+}
+
+/** The fields of a request that are needed to show its session. */
+export interface ReadRequest extends SessionRequestFacts {
+  usage: Usage | null;
+  usageCertainty: UsageCertainty;
+  costUsd: number | null;
+  /** As in usage. */
+  isFailed: boolean;
+  isUnpriced: boolean;
+  thread: string | null;
+  step: RequestSession['step'];
+  tools: readonly ToolResult[];
+  isCaptured: boolean;
+}
+
+/** A single attempt that went well is not stored: see `rows.ts`. */
+export const requestColumns = (notation: SqlNotation) =>
+  'seq, id, started_at, outcome, status, error_code, model_asked, model_served, provider, total_ms, first_byte_ms, ' +
+  'client_retries, usage, usage_certainty, cost_usd, thread, step, tools, captured, fault, ' +
+  `${asNumber(rowSql(unpriced, notation))} AS unpriced, ` +
+  'CASE WHEN attempts IS NOT NULL THEN json_array_length(attempts) WHEN provider IS NULL THEN 0 ELSE 1 END AS attempt_count';
+
+/**
+ * While a request runs, its usage columns hold the reservation, which is not shown.
+ *
+ * @param inMemory ids of requests whose capture is in memory
+ */
+export function readRequest(row: Row, inMemory?: ReadonlySet<string>): ReadRequest {
+  const outcome = text(row.outcome) as RequestOutcome | null;
+  const hasEnded = outcome !== null;
+  const provider = text(row.provider);
+  const costUsd = hasEnded ? number(row.cost_usd) : null;
+  const id = text(row.id) ?? '';
+  return {
+    id,
+    startedAt: number(row.started_at) ?? 0,
+    outcome,
+    status: number(row.status),
+    errorCode: text(row.error_code),
+    modelAsked: text(row.model_asked),
+    modelServed: text(row.model_served),
+    provider,
+    totalMs: number(row.total_ms),
+    firstByteMs: number(row.first_byte_ms),
+    attempts: number(row.attempt_count) ?? 0,
+    clientRetries: number(row.client_retries) ?? 0,
+    usage: hasEnded ? json<Usage | null>(row.usage, null) : null,
+    usageCertainty: (hasEnded ? (text(row.usage_certainty) as UsageCertainty | null) : null) ?? 'none',
+    costUsd,
+    isFailed: isError({ outcome, status: number(row.status), provider, fault: text(row.fault) }),
+    isUnpriced: hasEnded && row.unpriced === 1,
+    thread: text(row.thread),
+    step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,
+    tools: json<ToolResult[]>(row.tools, []),
+    isCaptured: captureCauses.some((cause) => cause === row.captured) || inMemory?.has(id) === true,
+  };
 }

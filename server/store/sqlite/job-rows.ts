@@ -1,7 +1,7 @@
 /** Converts jobs to rows of the table `jobs` and back. */
 import type { Reserved } from '../../contract/ledger.ts';
+import { type Job, jobKinds } from '../ports/job-store.ts';
 import { json, number, type Row, type SqlValue, text } from '../rules/columns.ts';
-import { type Job, jobKinds } from '../rules/job.ts';
 
 /** A job with the time of its last use, which is updated once a day at most. */
 export interface KeptJob {

@@ -1,7 +1,7 @@
 /** Limits for kept responses, and the SQLite statements for the table `kept_responses`. */
 import type { Settings } from '../../contract/settings.ts';
+import type { KeptResponse } from '../ports/response-store.ts';
 import { number, type Row, text } from '../rules/columns.ts';
-import type { KeptResponse } from '../rules/kept-response.ts';
 import type { Database } from './database.ts';
 
 /** Migrations of `responses.sqlite`. */

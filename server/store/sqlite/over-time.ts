@@ -1,28 +1,31 @@
 /** Usage and times to the first byte in steps of equal length. Queries run in small batches, as in `queries.ts`. */
-
 import { setImmediate } from 'node:timers/promises';
-import type { Period } from '../../contract/calendar.ts';
-import type { FirstByteView, UsageStepView } from '../../contract/request-views.ts';
+import { type Period, wholeQuarters } from '../../contract/calendar.ts';
+import type { FirstByteView, UsageStepView, UsageView } from '../../contract/request-views.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { allOf, raw, sql } from '../rules/condition-sql.ts';
 import { countedRequests, nameColumns, storedSums } from '../rules/counts-sql.ts';
 import { FirstByteSteps, isSampled, samplesPerStep } from '../rules/first-byte-steps.ts';
-import { addInto, displayedCost, readSums, summedColumns } from '../rules/sums.ts';
-import type { FirstByteQuery, UsageOverTimeQuery } from '../rules/usage-query.ts';
+import { addInto, displayedCost, readSums, type Sums, summedColumns } from '../rules/sums.ts';
+import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import {
   askedSteps,
+  byCost,
   calendarFor,
   compareNames,
   counted,
   isOfQuarters,
   isOfSums,
+  stepsOf,
+  summaryOf,
   type UsageStep,
 } from '../rules/usage-within.ts';
 import { type Database, Reads } from './database.ts';
 import { piecesOf, select } from './request-filter.ts';
 import { blocksDuring, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
+import { lastRolledDay, quartersPerDay } from './usage-cells.ts';
 
 const rowsPerBatch = 4_000;
 const quartersPerBatch = 4 * 96;
@@ -38,11 +41,7 @@ export async function usageOverTime(
 }
 
 /** In chronological order. */
-export async function sumsOverTime(
-  database: Database,
-  index: TextIndex,
-  asked: UsageOverTimeQuery,
-): Promise<UsageStep[]> {
+async function sumsOverTime(database: Database, index: TextIndex, asked: UsageOverTimeQuery): Promise<UsageStep[]> {
   const steps = new Map<string, UsageStep>();
   const question = counted(asked);
   const calendar = calendarFor(question);
@@ -154,4 +153,78 @@ function keptQuarters(database: Database, { by, sinceMs, untilMs }: UsageOverTim
     sinceMs: Math.max(sinceMs, (end('min') ?? 0) * quarterMs),
     untilMs: Math.min(untilMs, ((end('max') ?? -1) + 1) * quarterMs),
   };
+}
+
+/** Several days in one query are faster, but block the event loop longer. */
+const daysPerBatch = 4;
+const rolledDaysPerBatch = 16;
+
+/** The running total of a result row. */
+type Summed = Sums & { name: string | null };
+
+/** Usage over a range, by day, key, group, model or provider. Queries run in small batches, as in `queries.ts`. */
+export async function summarizeUsage(database: Database, index: TextIndex, asked: UsageQuery): Promise<UsageView[]> {
+  const question = wholeQuarters(asked);
+  if (question.within || question.by === 'day')
+    return summaryOf(await sumsOverTime(database, index, stepsOf(question)), question);
+  const sums = new Map<string, Summed>();
+  await addWholeTime(database, { quarters: quartersOf(database, question), question, sums });
+  return [...sums.values()].map((sum) => ({ ...sum, costUsd: displayedCost(sum) })).sort(byCost);
+}
+
+interface Span {
+  from: number;
+  /** Exclusive. */
+  to: number;
+}
+
+interface Adding {
+  /** Since 1970. */
+  quarters: Span;
+  question: UsageQuery;
+  sums: Map<string, Summed>;
+}
+
+/** Uses the totals of whole days as far as possible, and quarters before and after. */
+async function addWholeTime(database: Database, { quarters, question, sums }: Adding): Promise<void> {
+  const { by, names } = question;
+  const reads = new Reads(database);
+  const add = async (time: 'quarter' | 'day', { from, to }: Span, perBatch: number) => {
+    const table = raw(time === 'day' ? 'usage_days' : 'usage_cells');
+    for (let at = from; at < to; at += perBatch) {
+      const cells = storedSums(time, { by, names, from: at, to: Math.min(to, at + perBatch) });
+      const batch = sql`SELECT name, ${raw(summedColumns)} FROM ${table} WHERE ${cells} GROUP BY name`;
+      for (const row of reads.all(batch)) addRow(sums, row);
+      await setImmediate();
+    }
+  };
+  const firstDay = Math.ceil(quarters.from / quartersPerDay);
+  const endDay = Math.min(Math.floor(quarters.to / quartersPerDay), lastRolledDay(database, by) + 1);
+  const perBatch = daysPerBatch * quartersPerDay;
+  if (endDay <= firstDay) return await add('quarter', quarters, perBatch);
+  await add('quarter', { from: quarters.from, to: firstDay * quartersPerDay }, perBatch);
+  await add('day', { from: firstDay, to: endDay }, rolledDaysPerBatch);
+  await add('quarter', { from: endDay * quartersPerDay, to: quarters.to }, perBatch);
+}
+
+/** The requested quarters, limited to those that exist. */
+function quartersOf(database: Database, question: UsageQuery): Span {
+  const end = (which: 'min' | 'max') =>
+    number(
+      database.prepare(`SELECT ${which}(quarter) AS quarter FROM usage_cells WHERE dimension = ?`).get(question.by)
+        ?.quarter,
+    );
+  const low = end('min') ?? 0;
+  const high = end('max') ?? -1;
+  return {
+    from: question.sinceMs === undefined ? low : Math.max(low, Math.floor(question.sinceMs / quarterMs)),
+    to: question.untilMs === undefined ? high + 1 : Math.min(high + 1, Math.ceil(question.untilMs / quarterMs)),
+  };
+}
+
+function addRow(sums: Map<string, Summed>, row: Row): void {
+  const name = text(row.name) ?? '';
+  const existing = sums.get(name);
+  if (existing) addInto(existing, readSums(row));
+  else sums.set(name, { name: name || null, ...readSums(row) });
 }

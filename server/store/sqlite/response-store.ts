@@ -3,9 +3,8 @@
 import type { Settings } from '../../contract/settings.ts';
 import { hourMs } from '../../contract/units.ts';
 import { after, every } from '../../ground/timers.ts';
-import type { ResponseStore } from '../ports/response-store.ts';
+import type { KeptResponse, ResponseStore } from '../ports/response-store.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
-import type { KeptResponse } from '../rules/kept-response.ts';
 import type { Database } from './database.ts';
 import { columnsOfKept, maxResponses, mayKeep, prepareStatements, toKeptResponse } from './kept-response-rows.ts';
 import type { SweepClock } from './sweep-clock.ts';

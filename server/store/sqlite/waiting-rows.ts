@@ -10,8 +10,7 @@ import { bareRow } from '../rules/storable-row.ts';
 import type { Capture } from './capture-rows.ts';
 import { halvesOf, type Piece } from './halves.ts';
 import type { JoinedRequest } from './session-rows.ts';
-import type { SetAsideRows } from './set-aside-rows.ts';
-import { spentByEnded, spentIn } from './spent-rows.ts';
+import { type SetAsideRows, spentByEnded, spentIn } from './set-aside-rows.ts';
 import { plus, type Spent, type SpentQuery } from './usage-history.ts';
 import { isFinished, type LedgerWriter, rowsToWrite } from './writer.ts';
 

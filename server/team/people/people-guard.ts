@@ -4,7 +4,7 @@ import { bearerSecret } from '../../apis/core/requests/client-credentials.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AdminToken } from '../../control/admin-token.ts';
 import type { Caller } from '../../control/people/caller.ts';
-import { checkOwnPage, foreignPage } from '../../http/control-guard.ts';
+import { checkOwnPage, foreignPage } from '../../http/control-routes.ts';
 import { checkHost } from '../../http/guards.ts';
 import { loopbackOnly } from '../../routing/snapshot.ts';
 import { cookieOf, type PeopleAccess, sessionCookie } from './people-access.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { bearerSecret } from '../../apis/core/requests/client-credentials.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { parseInput } from '../../control/entries/parse-input.ts';
-import { checkOwnPage, foreignPage } from '../../http/control-guard.ts';
+import { checkOwnPage, foreignPage } from '../../http/control-routes.ts';
 import type { PendingSignIn } from './identity-provider.ts';
 import { cookieOf, dropCookie, type PeopleAccess, pendingCookie, sessionCookie, setCookie } from './people-access.ts';
 import { SignInLimit } from './sign-in-limit.ts';

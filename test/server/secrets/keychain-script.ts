@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keychainMarkerName } from '../../../server/secrets/keychain-record.ts';
+import { keychainMarkerName } from '../../../server/secrets/keychain.ts';
 import { openSecretStore } from '../../../server/secrets/open-secret-store.ts';
 
 const sessionBus = process.env.DBUS_SESSION_BUS_ADDRESS;

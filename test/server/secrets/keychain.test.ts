@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { keychainMarkerName } from '../../../server/secrets/keychain-record.ts';
+import { keychainMarkerName } from '../../../server/secrets/keychain.ts';
 import { openSecretStore } from '../../../server/secrets/open-secret-store.ts';
 import { plainEnvironment } from '../../support/program.ts';
 

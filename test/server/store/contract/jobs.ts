@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { JobStore } from '../../../../server/store/ports/job-store.ts';
+import type { Job, JobStore } from '../../../../server/store/ports/job-store.ts';
 import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
-import type { Job } from '../../../../server/store/rules/job.ts';
 import { type StoreSubject, useStore } from './store-subject.ts';
 
 const kept = (id: string, more: object = {}) => ({

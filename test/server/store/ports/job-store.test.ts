@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Job } from '../../../../server/store/rules/job.ts';
+import type { Job } from '../../../../server/store/ports/job-store.ts';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createJobStore, type SqliteJobStore } from '../../../../server/store/sqlite/job-store.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';

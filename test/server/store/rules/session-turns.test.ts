@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { placesOf, type TurnRequest } from '../../../../server/store/rules/session-turns.ts';
+import { placesOf, type TurnRequest } from '../../../../server/store/rules/session-queries.ts';
 
 /**
  * Each word is a request: `p` for a prompt, `t` for tool results, `-` for neither, followed by the thread, and at the
