@@ -10,7 +10,7 @@ import { findLocks } from '../contract/lock.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { SessionBudgetReached } from '../contract/session-views.ts';
 import type { StandstillView, StatusView } from '../contract/status-views.ts';
-import type { RecentCaptures, WaitingCaptures } from '../exchange/capture/recent-captures.ts';
+import type { RecentCaptures, WaitingCaptures } from '../exchange/capture/capture-companion.ts';
 import { FaultSwitch } from '../faults/fault-switch.ts';
 import { createSerialQueue } from '../ground/promises.ts';
 import type { Limiter } from '../limits/limiter.ts';

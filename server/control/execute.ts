@@ -17,7 +17,7 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
-import type { WaitingCaptures } from '../exchange/capture/recent-captures.ts';
+import type { WaitingCaptures } from '../exchange/capture/capture-companion.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { MaybePromise } from '../ground/promises.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';

@@ -10,7 +10,7 @@ import type { Usage } from '../contract/ledger.ts';
 import type { LedgerHealthView } from '../contract/status-views.ts';
 import type { CassetteControl } from '../control/changes/check-cassette.ts';
 import { PriceRenewal } from '../control/prices/price-renewal.ts';
-import { RecentCaptures, WaitingCaptures } from '../exchange/capture/recent-captures.ts';
+import { RecentCaptures, WaitingCaptures } from '../exchange/capture/capture-companion.ts';
 import type { CassetteDeck, CassetteSource } from '../exchange/cassette/cassette-companion.ts';
 import { SessionTracker } from '../exchange/sessions/session-companion.ts';
 import { onTimerFault } from '../ground/timers.ts';

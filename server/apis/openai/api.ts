@@ -4,7 +4,7 @@ import type { Api, ApiLocation, ListedModel } from '../core/api.ts';
 import { presentedKeys } from '../core/requests/client-credentials.ts';
 import { decodeSegment } from '../core/requests/segments.ts';
 import { openaiRoutes, passthroughPath } from './routes.ts';
-import { writeError } from './wire/write-error.ts';
+import { writeError } from './wire/formats.ts';
 
 /** OpenAI's API, under `/v1` and under the paths of Azure's clients. */
 export const openaiApi: Api = {

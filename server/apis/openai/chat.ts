@@ -1,7 +1,6 @@
 import type { RawField, RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { chatRescue } from './rescue/rescue.ts';
-import { isOfResponses } from './usage/output-limit.ts';
-import { answerCountOf, openaiUsage, paidCountOf } from './usage/usage.ts';
+import { answerCountOf, isOfResponses, openaiUsage, paidCountOf } from './usage/usage.ts';
 import { chatStream } from './wire/chat-stream.ts';
 import { chatFitting } from './wire/fit-request.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';

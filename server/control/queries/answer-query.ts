@@ -20,7 +20,7 @@ import {
   type QueryType,
   querySchema,
 } from '../../contract/queries.ts';
-import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
+import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/capture-companion.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import { aliasesByName, compileGroup } from '../../routing/compile-group.ts';
 import { compilePersonLimits } from '../../routing/compile-keys.ts';

@@ -5,7 +5,7 @@ import { controlError } from '../../contract/control-error.ts';
 import { mostPins, type PinnedRequest, pinContains } from '../../contract/pins.ts';
 import { fitsFilter } from '../../contract/request-filter.ts';
 import type { PinnedView, PinView, RequestCount, RequestView } from '../../contract/request-views.ts';
-import type { WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
+import type { WaitingCaptures } from '../../exchange/capture/capture-companion.ts';
 import { configuredSecrets, redactText, withoutKeys } from '../../exchange/redact/redact-credential.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';

@@ -5,7 +5,7 @@ import { parseTruncatedJson } from '../../contract/conversation/parse-truncated-
 import { readRequestText } from '../../contract/conversation/request-text.ts';
 import type { CapturedBody, RequestInFull } from '../../contract/request-views.ts';
 import type { RequestText } from '../../contract/session-views.ts';
-import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/recent-captures.ts';
+import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/capture-companion.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 
 type RequestLedger = Pick<Ledger, 'getRequest' | 'readCapture' | 'pins'>;

@@ -51,8 +51,7 @@ import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
 import { createUsageDays, type UsageDays } from './usage-cells.ts';
 import { createUsageHistory, type LocalUsageHistory, plus, type UsageHistory } from './usage-history.ts';
-import { WaitingRows } from './waiting-rows.ts';
-import { createLedgerWriter } from './writer.ts';
+import { createLedgerWriter, WaitingRows } from './writer.ts';
 
 export interface Ledger extends LedgerQueries {
   /** In SQLite, includes rows that are not written yet. */

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 import { emptyConfig, firstRunConfig } from '../../../server/config/revisions.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
-import { recentBodyBytes } from '../../../server/exchange/capture/recent-captures.ts';
+import { recentBodyBytes } from '../../../server/exchange/capture/capture-companion.ts';
 import {
   forgetFailures,
   hashOf,

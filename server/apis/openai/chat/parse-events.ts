@@ -16,7 +16,7 @@ import {
 import { derivedCallId } from '../../neutral/requests/call-ids.ts';
 import { annotationEvent, listedSources } from '../url-citations.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
-import { chatErrorIn } from '../wire/write-error.ts';
+import { chatErrorIn } from '../wire/formats.ts';
 import {
   argumentsOf,
   calledIn,

@@ -22,7 +22,7 @@ import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
 import { addSystem } from '../../neutral/requests/add-system.ts';
 import { unwrapSeal, withThoughts } from '../../neutral/requests/carried-reasoning.ts';
 import { openaiFieldNames } from '../responses/parse-request.ts';
-import { largestLimit } from '../usage/output-limit.ts';
+import { largestLimit } from '../usage/usage.ts';
 
 const schema = { type: 'object', properties: { path: { type: 'string' } } };
 

@@ -16,7 +16,7 @@ import type {
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { chatAnnotation } from '../url-citations.ts';
 import { chatErrorEvent } from '../wire/chat-stream.ts';
-import { openaiErrorBody } from '../wire/write-error.ts';
+import { openaiErrorBody } from '../wire/formats.ts';
 import { renderChatUsage, renderFinishReason } from './parse-message.ts';
 
 type Json = Record<string, unknown>;

@@ -3,7 +3,7 @@ import type { WireTranslation } from '../../neutral/answers/wire-translation.ts'
 import type { Conversation } from '../../neutral/conversation.ts';
 import type { Losses } from '../../neutral/losses.ts';
 import { parseResponsesRequest } from '../responses/parse-request.ts';
-import { renderOpenaiError } from '../wire/write-error.ts';
+import { renderOpenaiError } from '../wire/formats.ts';
 import { ChatEventParser, completionEvents } from './parse-events.ts';
 import { chatClient, parseChatRequest } from './parse-request.ts';
 import { ChatEventRenderer, renderChatAnswer } from './render-events.ts';

@@ -14,7 +14,7 @@ import type {
   Stop,
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
-import { openaiErrorBody } from '../wire/write-error.ts';
+import { openaiErrorBody } from '../wire/formats.ts';
 import {
   annotate,
   type CitedText,

@@ -1,5 +1,5 @@
 import type { WireTranslation } from '../../neutral/answers/wire-translation.ts';
-import { renderOpenaiError } from '../wire/write-error.ts';
+import { renderOpenaiError } from '../wire/formats.ts';
 import { ResponsesEventParser, responseEvents } from './parse-events.ts';
 import { parseResponsesRequest, responsesClient } from './parse-request.ts';
 import { renderResponsesAnswer } from './render-answer.ts';

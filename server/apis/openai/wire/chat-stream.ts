@@ -7,7 +7,7 @@ import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } 
 import { endOfLine, sseFraming } from '../../core/streams/sse-framing.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { peekJson } from '../../json/json-peek.ts';
-import { chatErrorIn, errorMeaningOf, writeError } from './write-error.ts';
+import { chatErrorIn, errorMeaningOf, writeError } from './formats.ts';
 
 /** Streams of chat and legacy completions. */
 export const chatStream: StreamFormat = {

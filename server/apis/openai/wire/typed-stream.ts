@@ -3,7 +3,7 @@ import { isObject } from '../../../contract/is-object.ts';
 import type { StreamEvent } from '../../core/sse-event.ts';
 import type { EventMeaning, StreamClose, StreamEnd, StreamFormat, StreamWatch } from '../../core/stream-format.ts';
 import { sseFraming } from '../../core/streams/sse-framing.ts';
-import { errorMeaningOf, writeError } from './write-error.ts';
+import { errorMeaningOf, writeError } from './formats.ts';
 
 interface TypedKind {
   /** Types of the final event. */
