@@ -86,7 +86,7 @@ export class LinearPattern {
 }
 
 /** A pattern took longer than a text of that length may take. */
-export class SlowPattern extends GatewayError {
+class SlowPattern extends GatewayError {
   constructor(source: string) {
     const message = `The pattern ${JSON.stringify(source)} of cassette.json takes too many steps, because its matches can begin at every character. Begin it with a fixed text.`;
     super('cassette_unusable', message);

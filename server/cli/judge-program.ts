@@ -173,10 +173,10 @@ const results = ['ok', ...Object.keys(meanings)];
 /** Computed before the first run, so that each line can be printed as soon as its run has ended. */
 const usual = [longest([noFault, ...judgeCases].map(({ name }) => name)), longest(results)];
 
-export const judgeHead = (): Shown => followed(columns, [], { usual, hasHead: true });
+const judgeHead = (): Shown => followed(columns, [], { usual, hasHead: true });
 
 /** Formats the output of `sluice faults judge`. */
-export function judgeLine({ fault, result, exitCode, requests, seconds }: Judgement): Shown {
+function judgeLine({ fault, result, exitCode, requests, seconds }: Judgement): Shown {
   const shownResult = styled(result === 'ok' ? 'good' : 'bad', result);
   const cells = [fault, shownResult, String(exitCode), String(requests), seconds.toFixed(1)];
   return followed(columns, [cells], { usual, hasHead: false });
@@ -187,7 +187,7 @@ function longest(texts: readonly string[]): string {
 }
 
 /** How many faults the program handled, and what it did with the others. */
-export function judgeSummary(judgements: readonly Judgement[]): string {
+function judgeSummary(judgements: readonly Judgement[]): string {
   const passed = judgements.filter(({ result }) => result === 'ok').length;
   const others = Object.entries(meanings).flatMap(([result, meaning]) => {
     const names = judgements.filter((each) => each.result === result).map(({ fault }) => fault);

@@ -269,7 +269,7 @@ interface Change {
 }
 
 /** A unified diff for people. Anything that looks like a secret is hidden, including in the context lines. */
-export function showDiff({ path, before, after }: Change): string {
+function showDiff({ path, before, after }: Change): string {
   const names = { old: before === null ? '/dev/null' : path, new: after === null ? '/dev/null' : path };
   const diff = createTwoFilesPatch(names.old, names.new, before ?? '', after ?? '', undefined, undefined, {
     context: 3,

@@ -148,7 +148,7 @@ function withReason<Result>({ shown: path }: HomeFile, action: () => Result): Re
  *
  * Editing the file would change more than Sluice's settings.
  */
-export class UneditableConfig extends Error {
+class UneditableConfig extends Error {
   override readonly name = 'UneditableConfig';
 }
 

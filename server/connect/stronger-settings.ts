@@ -31,7 +31,7 @@ import { tomlFormat } from './toml-format.ts';
 import { yamlFormat, yamlListFormat } from './yaml-format.ts';
 
 /** Where the client will run. */
-export interface Surroundings {
+interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
   home: string;
   /** The project's folder. */

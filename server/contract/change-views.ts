@@ -51,7 +51,7 @@ export const adoptedPrograms = {
 export type AdoptedProgram = keyof typeof adoptedPrograms;
 
 /** What an entry loses or needs, or why it is left out. */
-export interface AdoptNotes {
+interface AdoptNotes {
   /** `fields`: names in the file, separated by commas. */
   'fields-dropped': { fields: string };
   'variable-missing': { variable: string };

@@ -90,7 +90,7 @@ const measures: Record<ComparedField, (request: FilteredRequest) => number | nul
 };
 
 /** What people write; a range ends now. */
-export type WrittenFilter = RequestFilterInput & { range?: TimeRange };
+type WrittenFilter = RequestFilterInput & { range?: TimeRange };
 
 export const filterFields = [
   'model',
@@ -189,7 +189,7 @@ export function conditionText({ field, value }: FilterCondition): string {
   return `${field}:${/[\s"]/.test(value) || value === '' ? JSON.stringify(value) : value}`;
 }
 
-export interface ReadFilterText {
+interface ReadFilterText {
   filter: WrittenFilter;
   /** Words without a field. */
   words: string;

@@ -41,7 +41,7 @@ export type SettingUnit = 'milliseconds' | 'hours' | 'days' | 'bytes' | 'request
  * administrator, in a preset that is built into the installer or installed by policy. `own-machine`: like `managed`, but it
  * describes one machine, so it is not for others.
  */
-export type PresetRule = 'importable' | 'managed' | 'own-machine';
+type PresetRule = 'importable' | 'managed' | 'own-machine';
 
 /** The sections of the window's settings that are forms of fields. */
 export const settingsParts = ['address', 'network', 'access', 'serving', 'records', 'observability'] as const;

@@ -120,7 +120,7 @@ function preloadBudgets(limiter: Limiter, live: LiveConfig) {
   };
 }
 
-export type KeyOwners = Pick<PeopleStore, 'keepKeyOwners' | 'endKeyOwners' | 'keysOf'>;
+type KeyOwners = Pick<PeopleStore, 'keepKeyOwners' | 'endKeyOwners' | 'keysOf'>;
 
 /** Remembers whose each key was. What cannot be written now is written before it is read. */
 async function followKeyOwners(

@@ -132,7 +132,7 @@ function check<Value>(schema: z.ZodType<Value>, pairs: readonly [string, string]
 // Decides which faults can be injected into one request together: all that do not end it in two different ways.
 
 /** Why no request can get both; null if one can. */
-export function conflictOf(one: Fault, other: Fault): string | null {
+function conflictOf(one: Fault, other: Fault): string | null {
   if (one.name === other.name) return `"${one.name}" is given twice.`;
   const beginning = `"${one.name}" and "${other.name}" cannot be combined`;
   const replacing = [one, other].filter(replacesAnswer);

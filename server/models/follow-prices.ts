@@ -10,7 +10,7 @@ interface ConfigInForce {
 type CostsNothing = (provider: ProviderConfig, model: string) => boolean;
 
 /** The list prices in force, which change when they are renewed. */
-export interface ListInForce {
+interface ListInForce {
   readonly list: ListPrices;
   onChange(listener: () => void): unknown;
 }

@@ -29,7 +29,7 @@ export interface PriceTable {
   applied(provider: string, model: string): AppliedPrice | null;
 }
 
-export interface MostCost {
+interface MostCost {
   usage: Usage;
   costUsd: number;
 }

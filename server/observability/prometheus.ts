@@ -198,7 +198,7 @@ function engineGauges(registry: Registry, { figures, version }: MetricsPorts): {
 }
 
 /** The labels of a time series, besides closed sets such as an outcome. */
-export type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
+type SeriesLabels = Readonly<Record<'group' | 'provider' | 'model', string>>;
 
 /** Replaces names beyond the limit. */
 const otherLabel = 'other';
@@ -210,7 +210,7 @@ const noLabel = 'none';
  * group, provider and model are distinguished. After that, a new combination is counted without its model; once there
  * are `limit` of these as well, all new ones are counted as `other`.
  */
-export class LabelSets {
+class LabelSets {
   readonly #limit: number;
   readonly #complete = new Map<string, SeriesLabels>();
   readonly #withoutModel = new Map<string, SeriesLabels>();
@@ -242,7 +242,7 @@ export class LabelSets {
 const minMs = 50;
 
 /** Output tokens per second between the first content and the end of a streamed attempt; null if unknown. */
-export function outputTokensPerSecond({ usage, firstContentMs, totalMs }: AttemptRecord): number | null {
+function outputTokensPerSecond({ usage, firstContentMs, totalMs }: AttemptRecord): number | null {
   if (!usage?.outputTokens || firstContentMs === null || totalMs === null) return null;
   const ms = totalMs - firstContentMs;
   return ms < minMs ? null : (usage.outputTokens / ms) * 1_000;

@@ -196,7 +196,7 @@ interface Instruments {
 }
 
 /** Records the attempts of a finished request according to OpenTelemetry's conventions for generative AI. */
-export function createGenAiMetrics(
+function createGenAiMetrics(
   meter: Meter,
   service: (id: string) => ServiceNames,
   conventions: Conventions,
@@ -275,7 +275,7 @@ function histogramIn(meter: Meter, name: string, unit: string, bounds: number[])
   return meter.createHistogram(name, { unit, advice: { explicitBucketBoundaries: bounds } });
 }
 
-export interface OtlpTarget {
+interface OtlpTarget {
   transport: Transport;
   /** Includes the signal's path, such as `http://127.0.0.1:4318/v1/traces`. */
   url: string;

@@ -154,7 +154,7 @@ export interface NotableEvent {
 type Reported = Pick<NotableEvent, 'type' | 'text' | 'data'>;
 
 /** Derives notable events from the control plane's events. The state at the start is not reported. */
-export function createNotableEvents(emit: (event: NotableEvent) => void): (event: ControlEvent) => void {
+function createNotableEvents(emit: (event: NotableEvent) => void): (event: ControlEvent) => void {
   const wasDown = new Map<string, boolean>();
   const say = (event: Reported) => emit({ id: `evt_${randomUUID()}`, at: new Date().toISOString(), ...event });
   const noteProvider = (provider: ProviderView) => {

@@ -7,7 +7,7 @@ export const keychainLibraryNames = ['keytar', '@napi-rs/keyring'] as const;
 export type KeychainLibraryName = (typeof keychainLibraryNames)[number];
 
 /** The calls of keytar in use, for both libraries, and `load`, which rejects if the library does not load. */
-export interface KeychainLibrary {
+interface KeychainLibrary {
   load(): Promise<void>;
   getPassword(service: string, account: string): Promise<string | null>;
   setPassword(service: string, account: string, value: string): Promise<void>;

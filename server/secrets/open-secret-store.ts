@@ -74,7 +74,7 @@ const retryMs = 10_000;
  *
  * @param open opens the keychain anew, since the library that did not load may load later
  */
-export function keychainAway(first: Keychain, firstProblem: string, open: () => Promise<Keychain>): SecretStore {
+function keychainAway(first: Keychain, firstProblem: string, open: () => Promise<Keychain>): SecretStore {
   let keychain = first;
   let problem: string | undefined = firstProblem;
   let triedAtMs = Date.now();

@@ -220,7 +220,7 @@ export function renderVectors(body: Buffer, wanted: WantedVectors): RenderedVect
 }
 
 /** What the answer to a part of a request used. */
-export interface PartOfEmbeddings {
+interface PartOfEmbeddings {
   /** Reported, or an estimate. */
   promptTokens: number;
   /** Of its vectors for the client. */

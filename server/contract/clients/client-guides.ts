@@ -9,7 +9,7 @@ import { editorGuides } from './editor-guides.ts';
 const fromContainer: NoteStep = { say: { code: 'from-container' }, isWarning: true };
 
 /** Applications with their own user interface. */
-export const appGuides: readonly ClientGuide[] = [
+const appGuides: readonly ClientGuide[] = [
   {
     id: 'open-webui',
     name: 'Open WebUI',
@@ -120,7 +120,7 @@ export const appGuides: readonly ClientGuide[] = [
  * Python frameworks. They call through openai-python and with its `user-agent`, so the snippets set a title (`X-Title`,
  * as on OpenRouter) if the framework allows it.
  */
-export const frameworkGuides: readonly ClientGuide[] = [
+const frameworkGuides: readonly ClientGuide[] = [
   {
     id: 'langchain',
     name: 'LangChain',
@@ -169,7 +169,7 @@ const shellEnvironment = ({ baseUrl, key }: Connection) =>
   `export OPENAI_BASE_URL=${baseUrl}\nexport OPENAI_API_KEY=${shellWord(key)}`;
 
 /** Programs and libraries: for developers who write code or type commands. */
-export const programGuides: readonly ClientGuide[] = [
+const programGuides: readonly ClientGuide[] = [
   {
     id: 'curl',
     name: 'curl',

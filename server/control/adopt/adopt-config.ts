@@ -39,7 +39,7 @@ const mostTargets = 64;
 
 type Context = Pick<ChangeContext, 'ownAddresses' | 'variable'> & Reading;
 
-export interface Adopted {
+interface Adopted {
   program: AdoptedProgram;
   config: Config;
   entries: AdoptedEntry[];

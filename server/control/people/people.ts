@@ -69,7 +69,7 @@ export interface NarrowedQuery<T extends QueryType> {
   shown(result: QueryResults[T]): QueryResults[T];
 }
 
-export interface MadeChange {
+interface MadeChange {
   command: Command;
   /** Absent for the administrator of the machine. */
   by: Caller | undefined;

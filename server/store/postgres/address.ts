@@ -25,7 +25,7 @@ export async function resolveAddress(givenAddress: string, env: Env): Promise<st
 }
 
 /** An address that follows the files that it refers to. */
-export interface FollowedAddress {
+interface FollowedAddress {
   /** As of now; secret. */
   readonly url: string;
   /** Reads the files again. A failure is logged, and the address stays as it was. */

@@ -139,7 +139,7 @@ const noReplica = 'import';
  *
  * Resolves with the sums of both sides. Rejects with PostgreSQL's or SQLite's error.
  */
-export async function importFiles({ ledger, responses }: Files, options: SqliteOptions): Promise<Compared[]> {
+async function importFiles({ ledger, responses }: Files, options: SqliteOptions): Promise<Compared[]> {
   const { postgres, progress, now = Date.now } = options;
   const nowMs = now();
   const tally = await copyRequests(ledger, { postgres, progress, nowMs });

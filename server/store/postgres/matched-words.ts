@@ -35,7 +35,7 @@ function pairOf(first: string, next: string): string {
 }
 
 /** Values for `matchedSql`. */
-export interface WordSearch {
+interface WordSearch {
   /** A `tsquery`. */
   query: string;
   /** For `to_tsquery`: finds texts that an earlier version stored, as that version did. */

@@ -88,7 +88,7 @@ export async function openSealedSecrets(
 }
 
 /** A change of the key that the secrets are sealed with. */
-export interface ChangedKey {
+interface ChangedKey {
   secrets: number;
   /** False if they were sealed with this key already. */
   isChanged: boolean;

@@ -212,7 +212,7 @@ export function ratedRequests({ scope, ids, sinceMs, places }: Rated): Sql {
 }
 
 /** Where a search looks for names. */
-export const searchedDimensions = ['model', 'provider', 'client', 'error'] as const;
+const searchedDimensions = ['model', 'provider', 'client', 'error'] as const;
 
 /** Requests with one of the recorded names that contain the search. */
 export function namesFound(

@@ -28,7 +28,7 @@ export interface OverTimeQuery {
   zone?: string;
 }
 
-export interface NamedUsageQuery {
+interface NamedUsageQuery {
   /** `day`: the total only. */
   by: UsageDimension;
   /** Only these names; the empty name stands for requests without one. */

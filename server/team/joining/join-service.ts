@@ -46,7 +46,7 @@ const choiceMs = 600_000;
 /** Beyond this number, the oldest unfinished sign-ins are dropped. */
 const maxBegun = 20;
 
-export class JoinService {
+class JoinService {
   readonly #ports: Ports;
   readonly #pendingJoins = new Map<string, Begun>();
   /** Prevents that one join, requested twice, creates two keys. */

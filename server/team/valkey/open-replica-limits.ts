@@ -144,7 +144,7 @@ interface Replica {
 const fileName = 'replica.json';
 
 /** Returns a new replica if the file is missing or cannot be used. `dataDir` null: in memory. */
-export async function readReplica(dataDir: string | null): Promise<Replica> {
+async function readReplica(dataDir: string | null): Promise<Replica> {
   const fresh = { id: randomUUID(), replicas: 1 };
   if (dataDir === null) return fresh;
   try {
@@ -155,7 +155,7 @@ export async function readReplica(dataDir: string | null): Promise<Replica> {
 }
 
 /** Rejects with the system's error. */
-export async function writeReplica(dataDir: string | null, replica: Replica): Promise<void> {
+async function writeReplica(dataDir: string | null, replica: Replica): Promise<void> {
   if (dataDir !== null) await writeFileDurably(join(dataDir, fileName), JSON.stringify(replica));
 }
 
@@ -173,7 +173,7 @@ interface MessagePorts {
 }
 
 /** Short messages between replicas, by publish and subscribe. Delivery is not guaranteed, and nothing waits for it. */
-export class ReplicaMessages {
+class ReplicaMessages {
   readonly #ports: MessagePorts;
   readonly #channel: string;
   readonly #stopListening: () => void;
