@@ -1,17 +1,19 @@
-import { Button, Menu } from '@mantine/core';
+import { Button, Menu, Stack, Text } from '@mantine/core';
 import { IconPlayerRecordFilled, IconPlayerStop } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import type { TimedCaptureView } from '../../../server/contract/status-views.ts';
+import { DialogActions, ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { pageLength } from '../../components/lists/LongList.tsx';
+import type { Chosen } from '../../components/selects/chosen.ts';
+import { FindSelect } from '../../components/selects/FindSelect.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useCount, useNameOf } from '../../state/control/use-found.ts';
 import { useMayStop, usePerson, useRights } from '../../state/rights/use-rights.ts';
 import { useNow } from '../../state/window/use-now.ts';
-import { CaptureDialog } from './CaptureDialog.tsx';
 import classes from './Requests.module.css';
 
 const minutes = 10;
@@ -120,5 +122,42 @@ function RunningCapture({ timed, onStop }: { timed: TimedCaptureView; onStop(): 
         </Button>
       )}
     </span>
+  );
+}
+
+interface CaptureDialogProps {
+  opened: boolean;
+  hint: string;
+  minutes: number;
+  onClose(): void;
+}
+
+/** Chooses the group or key whose requests are captured, of more than a menu holds. */
+function CaptureDialog({ opened, onClose, ...form }: CaptureDialogProps) {
+  const { timedCapture: names } = useMessages();
+  return (
+    <ModalFrame opened={opened} onClose={onClose} title={names.choose}>
+      <CaptureForm {...form} onClose={onClose} />
+    </ModalFrame>
+  );
+}
+
+function CaptureForm({ hint, minutes, onClose }: Omit<CaptureDialogProps, 'opened'>) {
+  const { timedCapture: names } = useMessages();
+  const [chosen, choose] = useState<Chosen | null>(null);
+  const command = useCommand();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!chosen) return;
+    if (await command.run({ type: 'capture.start', minutes, [chosen.kind]: chosen.id })) onClose();
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack gap="sm">
+        <Text size="sm">{hint}</Text>
+        <FindSelect kinds={['group', 'key']} label={names.whose} chosen={chosen} onChange={choose} />
+        <DialogActions command={command} submit={names.act} isBlocked={chosen === null} onLeave={onClose} />
+      </Stack>
+    </form>
   );
 }

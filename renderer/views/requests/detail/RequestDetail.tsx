@@ -1,18 +1,24 @@
 import { Tabs } from '@mantine/core';
+import { IconAlertTriangle, IconBolt, IconChevronRight, IconLifebuoy } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
-import type { RequestInFull } from '../../../../server/contract/request-views.ts';
+import { Link, useLocation, useSearch } from 'wouter';
+import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
+import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { loadCodeView } from '../../../components/body/BodyView.tsx';
 import { RecentNote } from '../../../components/recent/RecentNote.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
-import { CaptureAbsent } from '../body/CaptureAbsent.tsx';
-import { ConversationTab } from '../body/ConversationTab.tsx';
-import { MessageTab } from '../body/MessageTab.tsx';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { useKey } from '../../../state/control/use-found.ts';
+import { modelRouteVersion, useQuery } from '../../../state/control/use-query.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
+import { explainFailure, fixOfRequest } from '../../../state/requests/failures.ts';
+import { useRights } from '../../../state/rights/use-rights.ts';
+import { CaptureAbsent, ConversationTab, MessageTab } from '../body/BodyTabs.tsx';
 import { Attempts } from '../facts/Attempts.tsx';
+import { FailureWords } from '../facts/FailureWords.tsx';
 import { Summary } from '../facts/Summary.tsx';
 import { Timeline } from '../facts/Timeline.tsx';
-import { FailureNote } from './FailureNote.tsx';
 import classes from './RequestPanel.module.css';
-import { type TabName, tabNames, useTab } from './use-tab.ts';
 
 /** The failure first, then everything known about the request, in tabs. */
 export function RequestDetail({ full }: { full: RequestInFull }) {
@@ -82,4 +88,135 @@ function TabContent({ tab, full }: { tab: TabName; full: RequestInFull }): React
       line={status === null ? null : String(status)}
     />
   );
+}
+
+/**
+ * Why a request failed, in the provider's words if it was called, and what can be done. For a rescued request, the
+ * attempts that failed before one succeeded.
+ */
+function FailureNote({ request }: { request: RequestView }) {
+  const { outcome, attempts, fault } = request;
+  if (fault !== null) return <FaultNote fault={fault} />;
+  if (outcome === 'ok' && attempts.some(({ failure }) => failure !== null)) return <RescuedNote request={request} />;
+  if (outcome !== 'error' && outcome !== 'stream-broken' && outcome !== 'interrupted') return null;
+  return <Failed request={request} />;
+}
+
+function FaultNote({ fault }: { fault: string }) {
+  const { faults: names } = useLocalization().messages;
+  return (
+    <div className={classes.failure} role="note">
+      <IconBolt className={classes.failureIcon} size={18} aria-hidden />
+      <div className={classes.failureText}>
+        <p className={classes.failureTitle}>{names.met(fault)}</p>
+        <p>{names.metText}</p>
+      </div>
+    </div>
+  );
+}
+
+function Failed({ request }: { request: RequestView }) {
+  const { requests: names, inspector, models } = useLocalization().messages;
+  const limits = useKey(request.keyId)?.limits ?? null;
+  const providerName = useProviderName();
+  const { mayOpen } = useRights();
+  const fix = fixOfRequest(request, limits !== null);
+  const explanation = explainFailure(request, names.errors);
+  const nearest = useNearestModel(request, fix?.kind === 'route' && mayOpen(fix.href));
+  const { status } = request;
+  const failed = shownFailureOf(request);
+  const isCut = request.outcome === 'stream-broken';
+  // An answer that was cut off or contains an error has a success status, which would not help here.
+  const failureTitle = ({ provider, status }: AttemptRecord) => {
+    if (isCut) return inspector.cutOff(providerName(provider));
+    const isInAnswer = status !== null && status < 400;
+    return isInAnswer
+      ? inspector.answerFailed(providerName(provider))
+      : inspector.providerSaid(providerName(provider), status);
+  };
+  const advice = failed?.failure && inspector.whatToDo[isCut ? 'stream-broken' : failed.failure];
+  return (
+    <div className={classes.failure} role="note">
+      <IconAlertTriangle className={classes.failureIcon} size={18} aria-hidden />
+      <div className={classes.failureText}>
+        <p className={classes.failureTitle}>
+          {failed ? failureTitle(failed) : inspector.sluiceSaid(status === null ? null : String(status))}
+          {request.errorCode && <span className={classes.code}>{request.errorCode}</span>}
+        </p>
+        {failed?.error && <FailureWords error={failed.error} className={classes.words} />}
+        {advice ? <p>{advice}</p> : explanation && <p>{explanation}</p>}
+        {nearest !== null && <p>{models.refusals.nearest(nearest)}</p>}
+        {fix && mayOpen(fix.href) && (
+          <Link className={classes.fix} href={fix.href}>
+            {names.fixes[fix.kind]}
+            <IconChevronRight size={16} aria-hidden />
+          </Link>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The model that the client may have meant, as the route preview names it; null if there is none, or if `isAsked` is false. */
+function useNearestModel({ keyId, modelAsked }: RequestView, isAsked: boolean): string | null {
+  const version = useControlState(modelRouteVersion);
+  const query =
+    isAsked && keyId !== null && modelAsked !== null
+      ? ({ type: 'route', key: keyId, model: modelAsked } as const)
+      : null;
+  const { answer } = useQuery<'route'>(query, version);
+  return (query && answer?.refusal?.nearest) ?? null;
+}
+
+/** If several attempts failed, the client receives the most informative failure, which need not be the last. */
+function shownFailureOf({ attempts, status }: RequestView) {
+  const failed = attempts.filter(({ failure, error }) => failure !== null || error !== null);
+  return failed.findLast((attempt) => attempt.status === status) ?? failed.at(-1);
+}
+
+function RescuedNote({ request: { attempts, provider } }: { request: RequestView }) {
+  const { messages, formats } = useLocalization();
+  const providerName = useProviderName();
+  const failures = attempts.filter(({ failure }) => failure !== null).length;
+  return (
+    <div className={classes.rescued} role="note">
+      <IconLifebuoy size={18} aria-hidden />
+      <p>
+        {messages.inspector.rescued(
+          failures,
+          formats.number(failures),
+          provider === null ? null : providerName(provider),
+        )}
+      </p>
+    </div>
+  );
+}
+
+const tabNames = ['conversation', 'summary', 'request', 'response', 'attempts', 'timeline'] as const;
+type TabName = (typeof tabNames)[number];
+
+/** The tab that was chosen last; null until one has been. */
+let chosenTab: TabName | null = null;
+
+/**
+ * The current tab. It is part of the address, `?tab=request`; an address without one gets the tab that was chosen last, and
+ * before that the most telling one: what was said, if that was captured.
+ */
+export function useTab(isCaptured: boolean): [tab: TabName, choose: (tab: TabName) => void] {
+  const search = useSearch();
+  const [path, navigate] = useLocation();
+  const fromAddress = tabNames.find((name) => name === new URLSearchParams(search).get('tab'));
+  const tab = fromAddress ?? chosenTab ?? (isCaptured ? 'conversation' : 'summary');
+  const address = addressOf(path, search, tab);
+  useEffect(() => {
+    if (fromAddress !== undefined) chosenTab = fromAddress;
+    else if (chosenTab !== null) navigate(address, { replace: true });
+  }, [fromAddress, address, navigate]);
+  return [tab, (chosen) => navigate(addressOf(path, search, chosen), { replace: true })];
+}
+
+function addressOf(path: string, search: string, tab: TabName): string {
+  const parameters = new URLSearchParams(search);
+  parameters.set('tab', tab);
+  return `${path}?${parameters}`;
 }

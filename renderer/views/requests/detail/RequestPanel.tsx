@@ -15,9 +15,8 @@ import { Outcome } from '../list/RequestRow.tsx';
 import type { SendMode } from '../send-again/SendDialog.tsx';
 import { SendMenu } from '../send-again/SendMenu.tsx';
 import { PinButton, PinNote } from './PinNote.tsx';
-import { RequestDetail } from './RequestDetail.tsx';
+import { RequestDetail, useTab } from './RequestDetail.tsx';
 import classes from './RequestPanel.module.css';
-import { useTab } from './use-tab.ts';
 
 interface RequestPanelProps {
   id: string;

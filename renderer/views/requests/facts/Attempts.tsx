@@ -6,7 +6,7 @@ import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { apiOfUrl } from '../../../state/chat/read-sent.ts';
 import { useCredentialName } from '../../../state/providers/providers.ts';
-import { MessageTab } from '../body/MessageTab.tsx';
+import { MessageTab } from '../body/BodyTabs.tsx';
 import classes from './Attempts.module.css';
 import { AttemptUsage } from './AttemptUsage.tsx';
 import { FailureWords } from './FailureWords.tsx';

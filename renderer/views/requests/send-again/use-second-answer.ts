@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { type BodyContent, contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import { callPath, type PathCall } from '../../../state/calls/gateway-api.ts';
-import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
+import { type KeyChoice, useKeyChoice } from '../../../state/choices/use-key-choice.ts';
+import { useKey } from '../../../state/control/use-found.ts';
 
 export type SecondAnswer =
   | { state: 'running' }
@@ -57,4 +58,20 @@ function base64Of(blob: Blob): Promise<string> {
   reader.onerror = () => reject(reader.error);
   reader.readAsDataURL(blob);
   return promise;
+}
+
+/** Preselects the key that the request came with, if its secret was kept. */
+export function useRequestKey(keyId: string | null): KeyChoice {
+  const choice = useKeyChoice();
+  const usedKey = useKey(keyId);
+  const isKept = usedKey?.enabled === true && usedKey.canReveal;
+  const { choose } = choice;
+  // Only once; after that the person chooses.
+  const isChosen = useRef(false);
+  useEffect(() => {
+    if (!isKept || keyId === null || isChosen.current) return;
+    isChosen.current = true;
+    choose(keyId);
+  }, [isKept, keyId, choose]);
+  return choice;
 }

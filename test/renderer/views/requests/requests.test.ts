@@ -3,7 +3,7 @@ import { en } from '../../../../renderer/messages/en/en.ts';
 import { explainFailure, fixOfRequest } from '../../../../renderer/state/requests/failures.ts';
 import type { LiveRequest } from '../../../../renderer/state/requests/live-request.ts';
 import { filterOf, searchOf } from '../../../../renderer/state/requests/request-filter.ts';
-import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/views/requests/list/request-pages.ts';
+import { hasGap, joinPages, noPages, withLatest } from '../../../../renderer/views/requests/list/use-requests.ts';
 import { errorKinds } from '../../../../server/contract/errors.ts';
 import { fitsFilter } from '../../../../server/contract/request-filter.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
