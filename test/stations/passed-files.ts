@@ -1,6 +1,7 @@
 /**
  * Prints, as JSON, the files of `server/` in which a function runs during one plain chat, from its socket to its row in
- * the ledger. Runs in its own process, because the profiler counts all calls of a process.
+ * the ledger; with the argument `claude`, during the stream of a client of Anthropic's API at a provider of OpenAI's. Runs in
+ * its own process, because the profiler counts all calls of a process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -10,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
 import { mainProvider, startGateway } from '../support/gateway.ts';
-import { json, startUpstream } from '../support/upstream.ts';
+import { eventStream, json, startUpstream } from '../support/upstream.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const answer = {
@@ -20,7 +21,19 @@ const answer = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-const upstream = await startUpstream((_request, response) => json(response, answer));
+const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-x' };
+const chunks = [
+  { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' }, finish_reason: null }] },
+  { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { ...chunk, choices: [], usage: answer.usage },
+];
+const isStream = process.argv.includes('claude');
+
+const upstream = await startUpstream((_request, response) => {
+  if (!isStream) return json(response, answer);
+  eventStream(response);
+  response.end(`${chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`);
+});
 const folder = mkdtempSync(join(tmpdir(), 'sluice-stations-'));
 const gateway = await startGateway({ config: { providers: [mainProvider(upstream.baseUrl)] }, folder });
 // Opened outside the engine, whose own queries would count as files that the chat passes.
@@ -28,10 +41,14 @@ const ledger = new DatabaseSync(join(folder, 'ledger.sqlite'), { readOnly: true 
 const outcome = ledger.prepare('SELECT outcome FROM requests WHERE id = ?');
 
 async function ask(): Promise<void> {
-  const response = await gateway.fetch('/chat/completions', {
+  const response = await gateway.fetch(isStream ? '/messages' : '/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'Hi' }] }),
+    body: JSON.stringify({
+      model: 'gpt-x',
+      messages: [{ role: 'user', content: 'Hi' }],
+      ...(isStream && { max_tokens: 9, stream: true }),
+    }),
   });
   await response.text();
   await eventually(() => outcome.get(response.headers.get('x-sluice-request-id') ?? '')?.outcome ?? null);
