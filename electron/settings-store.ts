@@ -10,7 +10,7 @@ import { type ConfigPersistence, createJsonFilePersistence } from '../server/con
 import { GatewayError } from '../server/contract/errors.ts';
 import { windowLanguages } from '../server/contract/ipc.ts';
 
-// electron-store's dependency `atomically` handles these signals and would swallow them; see `server/config/conf-persistence.ts`.
+// electron-store's dependency `atomically` handles these signals and would swallow them; see `server/config/persistence.ts`.
 for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
 
 const boundsSchema = z.object({ x: z.int(), y: z.int(), width: z.int().positive(), height: z.int().positive() });

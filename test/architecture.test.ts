@@ -113,7 +113,7 @@ const singleImporters: Record<string, RegExp> = {
   'openid-client': /^server\/team\/people\/identity-provider\.ts$/,
   pg: /^server\/store\/postgres\//,
   iovalkey: /^server\/team\/valkey\/valkey-link\.ts$/,
-  conf: /^server\/config\/conf-persistence\.ts$/,
+  conf: /^server\/config\/persistence\.ts$/,
   'electron-updater': /^electron\/main\.ts$/,
   'electron-store': /^electron\/settings-store\.ts$/,
   commander: /^server\/(cli|team\/verbs)\//,

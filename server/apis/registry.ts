@@ -14,7 +14,7 @@ import {
 import type { UsageFormat, Wire } from './core/wire.ts';
 import { geminiApi } from './gemini/api.ts';
 import { vertexRoutes } from './gemini/routes.ts';
-import type { WatchedMember } from './json/watched-members.ts';
+import type { WatchedMember } from './json/json-names.ts';
 import { openaiApi } from './openai/api.ts';
 
 /**

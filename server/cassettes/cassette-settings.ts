@@ -1,7 +1,6 @@
 /** `cassette.json`, written by people: what is not compared, and what is not stored. */
 import { z } from 'zod';
-import { LinearPattern } from './linear-pattern.ts';
-import { UnsupportedPattern } from './translate-pattern.ts';
+import { LinearPattern, UnsupportedPattern } from './linear-pattern.ts';
 
 const maxPatterns = 100;
 const maxPatternLength = 500;

@@ -9,7 +9,7 @@ import { isObject } from '../contract/is-object.ts';
 import type { Usage } from '../contract/ledger.ts';
 import type { StoredAnswer, StoredPiece } from '../exchange/answer/local-reply.ts';
 import type { CassetteRequest, Recording } from '../exchange/cassette/cassette-companion.ts';
-import { encodingsOf } from '../exchange/readers/encodings.ts';
+import { encodingsOf } from '../exchange/readers/whole-reader.ts';
 import type { Headers } from '../exchange/record/response-taps.ts';
 import { type Redactor, withoutRanges } from '../exchange/redact/redactor.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';

@@ -11,9 +11,8 @@ import type { ClientFile, WantedConnection } from './client-files.ts';
 import { type ClientSettings, type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
 import { type HomeFile, readHomeFile } from './home-file.ts';
 import { jsonExtraIn } from './json-format.ts';
-import { revertSettings, SettingsConflict } from './merge-settings.ts';
+import { revertSettings, SettingsConflict, type SettingsPath, valueAt, withoutPaths } from './merge-settings.ts';
 import type { Sought } from './rival-settings.ts';
-import { type SettingsPath, valueAt, withoutPaths } from './settings-edits.ts';
 import { nameOf } from './stronger-settings.ts';
 
 /** The planned change of one file. `after` null: it is removed. */

@@ -6,8 +6,7 @@
 import { withoutSlashes } from '../contract/address.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { ClientSettings } from './config-format.ts';
-import { sectionOf } from './merge-settings.ts';
-import type { SettingsPath } from './settings-edits.ts';
+import { type SettingsPath, sectionOf } from './merge-settings.ts';
 
 /** What a client is to use. */
 export interface Sought {

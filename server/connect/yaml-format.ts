@@ -14,7 +14,7 @@ import {
 } from 'yaml';
 import { isObject } from '../contract/is-object.ts';
 import { type ClientSettings, type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
-import { editsBetween, type SettingsEdit } from './settings-edits.ts';
+import { editsBetween, type SettingsEdit } from './merge-settings.ts';
 
 export const yamlFormat: ConfigFormat = {
   parse(text) {

@@ -32,7 +32,7 @@ import { keyRevoked, listen, runningWithin } from '../http/server.ts';
 import { createSessionUpgrades } from '../http/session-upgrades.ts';
 import { LimitRefusals } from '../limits/refusal.ts';
 import type { Observability } from '../observability/observability.ts';
-import { LearntRefusals } from '../providers/learnt-refusals.ts';
+import { LearntRefusals } from '../providers/chat-flavours.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
 import { storableRow } from '../store/rules/storable-row.ts';

@@ -4,11 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createConfPersistence } from '../config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../config/config-store.ts';
 import { type DeclarativeConfig, loadDeclarativeConfig } from '../config/declarative.ts';
 import { noManagedPresets, openManagedPresets, type PresetPlaces } from '../config/managed-preset.ts';
-import type { ConfigPersistence } from '../config/persistence.ts';
+import { type ConfigPersistence, createConfPersistence } from '../config/persistence.ts';
 import { openTeamMemory } from '../config/team-memory.ts';
 import type { ClaimedFolder } from '../data-folder/claim-folder.ts';
 import { removeLeftovers, unusable, unwritableNotice } from '../data-folder/data-folder.ts';

@@ -8,7 +8,7 @@ import type { RequestRecord } from '../contract/ledger.ts';
 import { isReference, isToolUrl, type WebhookSettings } from '../contract/observability.ts';
 import type { Settings } from '../contract/settings.ts';
 import { createSerialQueue } from '../ground/promises.ts';
-import { resolveSecret } from '../secrets/resolve-secret.ts';
+import { resolveSecret } from '../secrets/secret-store.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { EngineFigures } from './engine-figures.ts';
 import type { ServiceNames } from './gen-ai.ts';

@@ -1,16 +1,17 @@
 /**
- * What services refuse of OpenAI's chat requests: the only place that knows. A service that is not listed, or a member that is
- * not, is taken to be as OpenAI's. What a service ignores is not listed, for it harms nobody, but for the limit of an answer.
+ * What services refuse of OpenAI's chat requests: the only place that knows. A service that is not listed, or a member
+ * that is not, is taken to be as OpenAI's. What a service ignores is not listed, for it harms nobody, but for the limit
+ * of an answer.
  *
- * Without an entry because their sources name nothing that they refuse (November 2026): vLLM and SGLang (unknown members are
- * allowed: `OpenAIBaseModel`), llama.cpp (which reads `developer` as `system`, ggml-org/llama.cpp#20215), LM Studio (OpenAI
- * compatibility), Together (API reference), Snowflake ("Cortex REST API").
+ * Without an entry because their sources name nothing that they refuse (November 2026): vLLM and SGLang (unknown
+ * members are allowed: `OpenAIBaseModel`), llama.cpp (which reads `developer` as `system`, ggml-org/llama.cpp#20215),
+ * LM Studio (OpenAI compatibility), Together (API reference), Snowflake ("Cortex REST API").
  */
-
 import { type ChatFlavour, plainFlavour } from '../apis/core/chat-flavour.ts';
 import { entryOf } from '../apis/core/table-entry.ts';
 import type { ProviderConfig } from '../contract/config.ts';
 import { identify } from '../contract/model-identity.ts';
+import { dayMs } from '../contract/units.ts';
 import { geminiFacts, openaiFacts } from '../models/model-facts.ts';
 
 interface Service {
@@ -199,4 +200,59 @@ function wantsSignatures(model: string): boolean {
 function isOpenaiReasoning(model: string): boolean {
   const { isOpenai, takesSampling } = openaiFacts(model);
   return isOpenai && !takesSampling;
+}
+
+/** A provider as it is configured. */
+interface Configured {
+  id: string;
+  /** Differs after each edit. */
+  configuredAs: string;
+}
+
+interface OfProvider {
+  configuredAs: string;
+  /** By model: the members, and until when they are left out. */
+  models: Map<string, Map<string, number>>;
+}
+
+/** Clients may choose the names of models. */
+const maxModels = 1_000;
+
+/**
+ * What services have been seen to refuse of requests that Sluice wrote: in memory, for each model of a provider, until
+ * the provider is edited or a day has passed, since services change.
+ */
+export class LearntRefusals {
+  readonly #now: () => number;
+  readonly #providers = new Map<string, OfProvider>();
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** The members that this model's requests are sent without; null if there are none. */
+  of(provider: Configured, model: string): readonly string[] | null {
+    const members = this.#current(provider)?.models.get(model);
+    if (!members) return null;
+    for (const [member, untilMs] of members) if (untilMs <= this.#now()) members.delete(member);
+    return members.size === 0 ? null : [...members.keys()];
+  }
+
+  /** The model has answered a request without the member, which it had refused. */
+  learn(provider: Configured, model: string, member: string): void {
+    const { id, configuredAs } = provider;
+    const known = this.#current(provider) ?? { configuredAs, models: new Map<string, Map<string, number>>() };
+    this.#providers.set(id, known);
+    const members = known.models.get(model) ?? new Map<string, number>();
+    if (!known.models.has(model) && known.models.size >= maxModels) known.models.clear();
+    known.models.set(model, members);
+    members.set(member, this.#now() + dayMs);
+  }
+
+  #current({ id, configuredAs }: Configured): OfProvider | undefined {
+    const known = this.#providers.get(id);
+    if (known === undefined || known.configuredAs === configuredAs) return known;
+    this.#providers.delete(id);
+    return undefined;
+  }
 }

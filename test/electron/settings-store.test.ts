@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSettingsPersistence, openDesktopSettings } from '../../electron/settings-store.ts';
-import { createConfPersistence } from '../../server/config/conf-persistence.ts';
+import { createConfPersistence } from '../../server/config/persistence.ts';
 import { app } from './double/app.ts';
 
 let folder: string;

@@ -175,9 +175,9 @@ test('all are found', () => {
   expect(found.length).toBeGreaterThan(100);
   expect(found.some(({ file, isBounded }) => file === 'apis/core/errors/verdict.ts' && isBounded)).toBe(true);
   expect(made.sort()).toEqual([
-    'cassettes/translate-pattern.ts',
-    'cassettes/translate-pattern.ts',
-    'cassettes/translate-pattern.ts',
+    'cassettes/linear-pattern.ts',
+    'cassettes/linear-pattern.ts',
+    'cassettes/linear-pattern.ts',
     'contract/secret-shape.ts',
     'contract/team-preset.ts',
     'exchange/redact/find-secrets.ts',

@@ -3,7 +3,7 @@
  * and leave every other byte as the client sent it. Knows JSON, not what the fields mean.
  */
 import { yieldToEventLoop } from '../../ground/promises.ts';
-import { JsonNames } from './json-names.ts';
+import { JsonNames, type WatchedMembers, type WatchedSearch } from './json-names.ts';
 import {
   type ByteRange,
   JsonFault,
@@ -12,7 +12,6 @@ import {
   type MarkedElement,
   type MemberListener,
 } from './json-scan.ts';
-import type { WatchedMembers, WatchedSearch } from './watched-members.ts';
 
 /** Range of one top-level value; for a repeated key the last one, as in `JSON.parse`. */
 export interface JsonField extends ByteRange {

@@ -6,9 +6,9 @@
  * Parsers establish these invariants: absent and `null` are the same, texts are unchanged, the order of parts is kept,
  * and nothing depends on time or randomness, so that the same history renders to the same bytes in each turn.
  */
-
 import type { ConversationWire, UpstreamWire } from '../../contract/operations.ts';
 import type { ClientApi } from './client-api.ts';
+import type { Losses } from './losses.ts';
 
 /** A wire that clients use. */
 export type WireName = ConversationWire;
@@ -214,3 +214,26 @@ export type ToolChoice =
   | { mode: 'auto' | 'none' | 'required' }
   | { mode: 'named'; name: string }
   | { mode: 'subset'; names: string[]; isRequired: boolean };
+
+// Adds the text of a system message: before the conversation, or as a turn at its position.
+
+/** System messages of other APIs contain only text, so media become a user turn directly after it. */
+export function addSystem(
+  { instructions, turns }: Pick<Conversation, 'instructions' | 'turns'>,
+  parts: readonly Part[],
+  losses: Losses,
+): void {
+  const texts: TextPart[] = [];
+  const media: MediaPart[] = [];
+  for (const part of parts) {
+    if (part.type === 'text') texts.push(part);
+    else if (part.type === 'refusal') texts.push({ ...part, type: 'text' });
+    else if (part.type === 'media') {
+      losses.emulated(part.at, 'moved-media');
+      media.push(part);
+    } else losses.dropped(part.at, 'provider-item');
+  }
+  if (turns.length === 0) for (const text of texts) instructions.push(text);
+  else if (texts.length > 0) turns.push({ role: 'system', parts: texts });
+  if (media.length > 0) turns.push({ role: 'user', parts: media });
+}

@@ -5,13 +5,14 @@ import type { WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
 import type { Target } from '../neutral/requests/rendering.ts';
-import { countedRequest, type WholeAnswer } from './translated-request.ts';
 import {
+  countedRequest,
   createTranslatorBetween,
   type FailedCall,
   type NamedInUrl,
   type TranslatedError,
   type Translator,
+  type WholeAnswer,
 } from './translator.ts';
 
 /** The wires whose APIs can count tokens. */

@@ -10,9 +10,14 @@ import type { EmbeddingsRequest, EmbeddingsUpstream, EmbeddingsWire } from '../n
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import { invalid, type Loss, Losses } from '../neutral/losses.ts';
 import { openaiEmbeddings } from '../openai/embeddings.ts';
-import type { WholeAnswer } from './translated-request.ts';
 import { wireTranslations } from './translation-registry.ts';
-import { type FailedCall, type NamedInUrl, type TranslatedError, translatedError } from './translator.ts';
+import {
+  type FailedCall,
+  type NamedInUrl,
+  type TranslatedError,
+  translatedError,
+  type WholeAnswer,
+} from './translator.ts';
 
 const wires = { 'openai-embeddings': openaiEmbeddings, 'gemini-embeddings': geminiEmbeddings };
 const upstreamWires = {

@@ -5,8 +5,7 @@ import type { ProviderTrial } from '../../contract/provider-commands.ts';
 import type { FoundApi } from '../../providers/find-api.ts';
 import { compileProvider } from '../../routing/compile.ts';
 import type { CompiledProvider } from '../../routing/snapshot.ts';
-import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import { credentialSecretName } from '../../secrets/secret-store.ts';
+import { credentialSecretName, resolveSecret } from '../../secrets/secret-store.ts';
 import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
 import type { Change, ChangeContext } from './change.ts';
 

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ConfigStore } from '../../config/config-store.ts';
 import { controlError } from '../../contract/control-error.ts';
-import { resolveSecret } from '../../secrets/resolve-secret.ts';
-import { keySecretName, type SecretStore } from '../../secrets/secret-store.ts';
+import { keySecretName, resolveSecret, type SecretStore } from '../../secrets/secret-store.ts';
 import { findById } from './change-list.ts';
 
 interface RevealPorts {

@@ -13,8 +13,13 @@ import { after } from '../../ground/timers.ts';
 import type { ModelInfo } from '../../providers/upstream.ts';
 import { compileSnapshot } from '../../routing/compile.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
-import { resolveSecret, secretFileOf } from '../../secrets/resolve-secret.ts';
-import { credentialSecretName, keySecretName, type SecretStore } from '../../secrets/secret-store.ts';
+import {
+  credentialSecretName,
+  keySecretName,
+  resolveSecret,
+  type SecretStore,
+  secretFileOf,
+} from '../../secrets/secret-store.ts';
 import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
 
 interface LiveConfigPorts {

@@ -20,8 +20,8 @@ import type {
   UpstreamCall,
 } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
-import { type Encoding, encodingsOf } from '../readers/encodings.ts';
 import type { RequestFacts } from '../readers/response-reader.ts';
+import { type Encoding, encodingsOf } from '../readers/whole-reader.ts';
 import type { AttemptNotes, AttemptTrace } from '../record/exchange-trace.ts';
 import type { Hosting } from '../translation/request-translation.ts';
 import { isEventStream } from './client-response.ts';

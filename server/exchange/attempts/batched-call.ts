@@ -11,8 +11,7 @@ import type {
   UpstreamCall,
 } from '../../transport/transport.ts';
 import { TransportError, toTransportError } from '../../transport/transport-error.ts';
-import { decompress, encodingsOf } from '../readers/encodings.ts';
-import { maxWrittenBytes } from '../readers/whole-reader.ts';
+import { decompress, encodingsOf, maxWrittenBytes } from '../readers/whole-reader.ts';
 
 export interface BatchOptions {
   bodies: readonly Buffer[];

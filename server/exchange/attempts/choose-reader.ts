@@ -11,7 +11,6 @@ import { differingFailure } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { TransportError } from '../../transport/transport-error.ts';
 import { isEventStream } from '../answer/client-response.ts';
-import { decompress, encodingsOf } from '../readers/encodings.ts';
 import { EventsReader } from '../readers/events-reader.ts';
 import {
   brokenBy,
@@ -25,7 +24,7 @@ import {
   type ResponseReader,
   type Steps,
 } from '../readers/response-reader.ts';
-import { maxHeldBytes, WholeReader } from '../readers/whole-reader.ts';
+import { decompress, encodingsOf, maxHeldBytes, WholeReader } from '../readers/whole-reader.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { fileReader, type RescueNeeds, restReader } from '../rescue/rescue.ts';
 import type { PreparedRequest } from '../translation/request-translation.ts';

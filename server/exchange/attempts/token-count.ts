@@ -1,15 +1,15 @@
 /** Counts a request's tokens: a provider whose API can count them is asked; otherwise Sluice estimates the number. */
 import type { ServerResponse } from 'node:http';
 import type { Route } from '../../apis/core/api.ts';
-import { estimateRequestTokens } from '../../apis/translation/translated-request.ts';
 import { isWireName } from '../../apis/translation/translation-registry.ts';
+import { estimateRequestTokens } from '../../apis/translation/translator.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { RequestBody } from '../request/request-body.ts';
-import { countingWireOf } from '../translation/choose-translation.ts';
+import { countingWireOf } from '../translation/request-translation.ts';
 
 /**
  * The plan with the first target that can count tokens; null if none can, and for routes that do not count. No other target

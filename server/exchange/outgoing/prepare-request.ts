@@ -1,9 +1,15 @@
 /** Prepares what each target is sent, and learns what a target refuses of it. */
 import type { IncomingMessage } from 'node:http';
 import { isPurchase } from '../../apis/core/api.ts';
-import { type ChatFlavour, type FittedBody, plainFlavour, type ReasoningOf } from '../../apis/core/chat-flavour.ts';
+import {
+  type ChatFlavour,
+  type FittedBody,
+  hasOptional,
+  plainFlavour,
+  type ReasoningOf,
+  refusing,
+} from '../../apis/core/chat-flavour.ts';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
-import { hasOptional, refusing } from '../../apis/core/optional-members.ts';
 import type { PartialText } from '../../apis/core/stream-text.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { entryOf } from '../../apis/core/table-entry.ts';
@@ -19,7 +25,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { Policy } from '../../contract/policy.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import type { PriceTable } from '../../models/price-table.ts';
-import type { LearntRefusals } from '../../providers/learnt-refusals.ts';
+import type { LearntRefusals } from '../../providers/chat-flavours.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
 import type { PickRequest } from '../../routing/picker.ts';
@@ -31,10 +37,15 @@ import { policyOf } from '../plan/plan-route.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { PreparedBody } from '../request/request-body.ts';
-import { chooseTranslation, type TranslationRoute } from '../translation/choose-translation.ts';
 import { ClientReasoning, ReasoningObserver } from '../translation/client-reasoning.ts';
 import { RefusedReasoning } from '../translation/refused-reasoning.ts';
-import { inEnvelope, type PreparedRequest, RequestTranslation } from '../translation/request-translation.ts';
+import {
+  chooseTranslation,
+  inEnvelope,
+  type PreparedRequest,
+  RequestTranslation,
+  type TranslationRoute,
+} from '../translation/request-translation.ts';
 import type { TranslationThreads } from '../translation/translation-threads.ts';
 
 export interface PreparationPorts {

@@ -7,7 +7,7 @@ import { mayUseAnyModel, type Resolved, resolveDefault, resolveRoute } from '../
 import type { CompiledGroup, CompiledKey, Snapshot, Target } from '../../routing/snapshot.ts';
 import type { Job, KnownJobs } from '../../store/ports/job-store.ts';
 import type { RequestFields } from '../request/request-body.ts';
-import { isServedBy } from '../translation/choose-translation.ts';
+import { isServedBy } from '../translation/request-translation.ts';
 
 export interface CallPlan {
   /** The client's name for the model; null if none was named. */

@@ -16,8 +16,12 @@ import {
 } from '../../apis/translation/embeddings-translator.ts';
 import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
 import { lossHeaders } from '../../apis/translation/report-losses.ts';
-import { type AnswerInputs, TranslatedRequest, type WholeAnswer } from '../../apis/translation/translated-request.ts';
-import type { Translator } from '../../apis/translation/translator.ts';
+import {
+  type AnswerInputs,
+  TranslatedRequest,
+  type Translator,
+  type WholeAnswer,
+} from '../../apis/translation/translator.ts';
 import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';

@@ -2,17 +2,23 @@
  * Translates a request whose client speaks another API than its targets. The request is parsed once and rendered for
  * each target that is asked; the target's answer is translated back by an `AnswerTranslation`.
  */
-
 import type { Route } from '../../apis/core/api.ts';
 import type { ChatFlavour } from '../../apis/core/chat-flavour.ts';
 import type { Envelope, HostedModel, StreamUnpacker } from '../../apis/core/dialects/dialect.ts';
 import { refuseStoredThread } from '../../apis/core/dialects/hosted-claude.ts';
 import { inputOf } from '../../apis/core/requests/turn-step.ts';
+import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import { parseLosslessJson, writeJson } from '../../apis/neutral/json-text.ts';
 import type { Loss } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
-import { CountTranslator } from '../../apis/translation/count-translator.ts';
+import type { Registry } from '../../apis/registry.ts';
+import { type CountingWire, CountTranslator, isCountingWire } from '../../apis/translation/count-translator.ts';
 import {
+  createEmbeddingsTranslator,
+  type EmbeddingsTranslator,
+  type EmbeddingsWireName,
+  isEmbeddingsUpstreamName,
+  isEmbeddingsWireName,
   type RenderedVectors,
   renderVectors,
   TranslatedEmbeddings,
@@ -20,18 +26,19 @@ import {
 } from '../../apis/translation/embeddings-translator.ts';
 import { createKeptId } from '../../apis/translation/kept-reasoning.ts';
 import { refusalOf } from '../../apis/translation/report-losses.ts';
-import { headerLosses } from '../../apis/translation/translation-registry.ts';
-import type { NamedInUrl } from '../../apis/translation/translator.ts';
+import { headerLosses, isAskedWhole, isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
+import { createTranslatorBetween, type NamedInUrl, type Translator } from '../../apis/translation/translator.ts';
 import { isObject } from '../../contract/is-object.ts';
+import type { ConversationWire } from '../../contract/operations.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
+import { dialects } from '../../providers/dialects.ts';
 import { contextOf } from '../../routing/attempt-plan.ts';
 import type { Target } from '../../routing/snapshot.ts';
 import type { ResponseStore } from '../../store/ports/response-store.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';
-import type { TranslationRoute } from './choose-translation.ts';
 import type { ClientReasoning } from './client-reasoning.ts';
 import { isHeavyRequest, RequestApart, type TranslatedApart, vectorsApart } from './request-apart.ts';
 import type { TranslationWay } from './thread-orders.ts';
@@ -315,4 +322,110 @@ function rewriteBody(body: Buffer, { omitted, added, unavailable, rewrite }: Env
   const members = Object.entries(request).filter(([name]) => !omitted.includes(name) && !droppedFields.includes(name));
   const inside = { ...Object.fromEntries(members), ...added };
   return { body: Buffer.from(writeJson(rewrite?.(inside, writeJson) ?? inside)), droppedFields };
+}
+
+// Decides how to translate a request for a target that does not serve the client's wire.
+
+const allDialects = Object.values(dialects);
+
+/** The upstream route and the translator for such a target. */
+export interface TranslationRoute {
+  /** The route of the upstream's API. */
+  route: Route;
+  /** What the translator does, for a thread that has one of its own; null if none has: embeddings are flat lists of texts. */
+  way: TranslationWay | null;
+  translator: Translator | EmbeddingsTranslator | CountTranslator;
+}
+
+type AskedTarget = Pick<Target, 'provider' | 'model'>;
+
+interface RequestFacts {
+  route: Route;
+  body: MeasuredRequest<string>;
+  isStream: boolean;
+  /** The client's name for the model; null if it named none. */
+  model: string | null;
+}
+
+/** Null if the target accepts the request unchanged, or if the request cannot be translated. */
+export function chooseTranslation(target: Target, facts: RequestFacts, registry: Registry): TranslationRoute | null {
+  const { route, body, isStream } = facts;
+  const client = route.wire.name;
+  if (isEmbeddingsWireName(client)) return embeddingsTranslation(target, { ...facts, client }, registry);
+  if (isWireName(client) && route.writeTokenCount) return countTranslation(target, facts, registry);
+  if (!isWireName(client) || !beginsAnswer(route)) return null;
+  const upstream = upstreamWireOf(target, client, body);
+  if (upstream === null || (upstream === client && !route.wire.request.isMisplaced?.(body))) return null;
+  const asksForStream = isStream && !isAskedWhole(upstream, target.model, body);
+  const upstreamRoute = registry.conversationRoute(upstream, asksForStream);
+  const way: TranslationWay = { kind: 'conversation', client, upstream };
+  return upstreamRoute && { route: upstreamRoute, way, translator: createTranslatorBetween(client, upstream) };
+}
+
+/** Null if the target counts the client's own requests, or none. */
+function countTranslation(
+  target: Target,
+  { route: { wire, writeTokenCount }, model }: RequestFacts,
+  registry: Registry,
+): TranslationRoute | null {
+  const counting = isWireName(wire.name) ? countingWireOf(target, wire.name, model) : null;
+  if (counting === null || !isWireName(wire.name) || writeTokenCount === null) return null;
+  if (counting === wire.name && target.provider.dialect.hosted === undefined) return null;
+  const route = registry.countingRoute(counting);
+  const way: TranslationWay = { kind: 'count', client: wire.name, upstream: counting };
+  return route && { route, way, translator: new CountTranslator(wire.name, counting, writeTokenCount) };
+}
+
+/**
+ * The wire on which the target can be asked to count tokens for a client of another API or for a model in a cloud; null if it cannot.
+ * @param modelName the client's name for the model
+ */
+export function countingWireOf(
+  target: Target,
+  client: ConversationWire,
+  modelName: string | null,
+): CountingWire | null {
+  const hosted = target.provider.dialect.hosted?.(target.model ?? modelName ?? '');
+  if (hosted?.countsTokens === false) return null;
+  // Responses counts also for the models that are asked on the chat route.
+  const wires = [upstreamWireOf(target, client, null), ...(target.provider.servedWires ?? [])];
+  return wires.find(isCountingWire) ?? null;
+}
+
+function embeddingsTranslation(
+  { provider, model }: Target,
+  facts: RequestFacts & { client: EmbeddingsWireName },
+  registry: Registry,
+): TranslationRoute | null {
+  const embeddingsWire = embeddingsWireOf({ provider, model }, facts.model);
+  const { client, route: clientRoute } = facts;
+  // Gemini's bodies repeat the model's name for each text; it must match the one in the URL.
+  const isRenamed = clientRoute.modelIn === 'path' && model !== null && model !== facts.model;
+  if (embeddingsWire === null || !isEmbeddingsUpstreamName(embeddingsWire)) return null;
+  const route = registry.wholeRoute(embeddingsWire);
+  const translator = createEmbeddingsTranslator(client, embeddingsWire, isRenamed);
+  return route && translator && { route, way: null, translator };
+}
+
+/** Null if the target makes no embeddings. */
+function embeddingsWireOf({ provider: { dialect }, model }: AskedTarget, modelName: string | null): string | null {
+  return dialect.hosted ? dialect.hosted(model ?? modelName ?? '').embeddingsWire : dialect.embeddingsWire;
+}
+
+/**
+ * Whether a target's provider can serve the route, directly or through translation. Sluice can count tokens itself.
+ * @param modelName the client's name for the model
+ */
+export function isServedBy(target: Target, route: Route, modelName: string | null): boolean {
+  const { dialect } = target.provider;
+  const { name } = route.wire;
+  // Requests on wires that no dialect knows are forwarded unchanged.
+  if (dialect.serves(name) || !allDialects.some((each) => each.serves(name))) return true;
+  if (isEmbeddingsWireName(name)) return embeddingsWireOf(target, modelName) !== null;
+  return isWireName(name) && (beginsAnswer(route) || route.writeTokenCount !== null);
+}
+
+/** Whether the route generates an answer; others retrieve, cancel or delete one. */
+function beginsAnswer({ method, stream, streamIn }: Route): boolean {
+  return method === 'POST' && (stream !== null || streamIn === 'path');
 }

@@ -5,7 +5,7 @@ import type { BodyOutline } from '../../apis/core/chat-flavour.ts';
 import { readStreamFlag } from '../../apis/core/requests/deciding-fields.ts';
 import { servedObjectMembers } from '../../apis/core/requests/object-members.ts';
 import { maxTextBytes, type RawField } from '../../apis/core/wire.ts';
-import { JsonNames } from '../../apis/json/json-names.ts';
+import { JsonNames, WatchedMembers } from '../../apis/json/json-names.ts';
 import {
   fieldEdit,
   fieldValue,
@@ -19,7 +19,6 @@ import {
   usageEdits,
 } from '../../apis/json/json-peek.ts';
 import type { MarkedElement } from '../../apis/json/json-scan.ts';
-import { WatchedMembers } from '../../apis/json/watched-members.ts';
 import { watchedMembers } from '../../apis/registry.ts';
 import { marksOfSluice } from '../../apis/translation/returned-seals.ts';
 import { GatewayError } from '../../contract/errors.ts';

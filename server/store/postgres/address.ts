@@ -1,7 +1,7 @@
 /** Resolves the address of a database, which is given as a URL or as a reference to one. */
 import { GatewayError } from '../../contract/errors.ts';
 import { FollowedFiles } from '../../ground/files/follow-file.ts';
-import { resolveSecret, secretFileOf } from '../../secrets/resolve-secret.ts';
+import { resolveSecret, secretFileOf } from '../../secrets/secret-store.ts';
 import { messageOf } from '../rules/failures.ts';
 
 /** The parts of a database's address, without the password. */

@@ -23,8 +23,7 @@ import { number, text } from '../rules/columns.ts';
 import { messageOf } from '../rules/failures.ts';
 import { isTemporary, isUniqueViolation } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
-import type { Postgres } from './postgres.ts';
-import { withTimeout } from './within.ts';
+import { type Postgres, withTimeout } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createConfPersistence } from '../../config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../config/config-store.ts';
+import { createConfPersistence } from '../../config/persistence.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { encryptedFileName } from '../../secrets/encrypted-file.ts';
 import { openSecretStore } from '../../secrets/open-secret-store.ts';

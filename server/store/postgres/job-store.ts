@@ -24,8 +24,7 @@ import {
   upsertJobsSql,
 } from './job-rows.ts';
 import { LaterWrite } from './later-write.ts';
-import type { Postgres } from './postgres.ts';
-import { repeat } from './repeat.ts';
+import { type Postgres, repeat } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

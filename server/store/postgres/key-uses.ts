@@ -1,7 +1,6 @@
 /** The last use of each key at any replica. Kept in memory because views of keys are built synchronously. */
 import { number, text } from '../rules/columns.ts';
-import type { Postgres } from './postgres.ts';
-import { repeat } from './repeat.ts';
+import { type Postgres, repeat } from './postgres.ts';
 
 /** How often uses at other replicas are read. */
 const pollMs = 15_000;

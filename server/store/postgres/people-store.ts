@@ -19,8 +19,7 @@ import {
 import { columnsOf, unnest } from './columns.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
-import { type Parameter, type Postgres, readRows } from './postgres.ts';
-import { withTimeout } from './within.ts';
+import { type Parameter, type Postgres, readRows, withTimeout } from './postgres.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

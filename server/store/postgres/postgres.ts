@@ -1,10 +1,10 @@
 /** Connections to PostgreSQL. Nothing outside this folder imports this file, and it is loaded only if used. */
 import pg from 'pg';
-import { settleWithin } from '../../ground/timers.ts';
+import { after, every, settleWithin } from '../../ground/timers.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
 import { postgresNotation, type Sql, type SqlParameter, written } from '../rules/condition-sql.ts';
+import { messageOf } from '../rules/failures.ts';
 import { sqlStateOf } from './failures.ts';
-import { withTimeout } from './within.ts';
 
 /** A value of a parameter; a list becomes a PostgreSQL array. */
 export type Parameter = SqlParameter;
@@ -214,4 +214,46 @@ function queriesOf(by: pg.Pool | pg.PoolClient): Queries {
       await by.query(sql);
     },
   };
+}
+
+// Limits for a server that may not answer.
+
+/** How long a person waits for a server that does not answer. */
+const queryTimeoutMs = 2_500;
+
+/** Rejects if the work has not settled within `queryTimeoutMs`; what comes of it later is given to `late`. */
+export async function withTimeout<T>(work: Promise<T>, late: (result: T) => void = () => {}): Promise<T> {
+  let isLate = false;
+  work.then((result) => isLate && late(result)).catch(() => {});
+  const limit = Promise.withResolvers<never>();
+  const timer = after(() => {
+    isLate = true;
+    limit.reject(new Error('it does not answer'));
+  }, queryTimeoutMs);
+  try {
+    return await Promise.race([work, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Repeated {
+  everyMs: number;
+  work(): Promise<unknown>;
+  log: { warn(fields: object, message: string): void };
+  /** Logged if the work fails. It is repeated at the next interval all the same. */
+  failed: string;
+}
+
+/** Repeats until `clearInterval`; does not keep the process alive. */
+export function repeat({ everyMs, ...repeated }: Repeated): NodeJS.Timeout {
+  return every(() => doOnce(repeated), everyMs).unref();
+}
+
+async function doOnce({ work, log, failed }: Omit<Repeated, 'everyMs'>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, failed);
+  }
 }

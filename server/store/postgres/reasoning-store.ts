@@ -11,8 +11,7 @@ import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../rules/reason
 import { storableName } from '../rules/storable-row.ts';
 import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
-import type { Postgres } from './postgres.ts';
-import { repeat } from './repeat.ts';
+import { type Postgres, repeat } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

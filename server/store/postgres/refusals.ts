@@ -8,8 +8,7 @@ import { type CountedMinute, keptRefusals, RefusalCounts, toRefusal } from '../s
 import type { Refusals } from '../sqlite/refusals.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
-import type { Postgres } from './postgres.ts';
-import { repeat } from './repeat.ts';
+import { type Postgres, repeat } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

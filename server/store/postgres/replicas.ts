@@ -8,8 +8,7 @@ import { SessionUses } from '../sqlite/session-rows.ts';
 import { UsageSums } from '../sqlite/usage-cells.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { addSums, writeSessions } from './ledger-writer.ts';
-import type { Postgres, Queries } from './postgres.ts';
-import { repeat } from './repeat.ts';
+import { type Postgres, type Queries, repeat } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

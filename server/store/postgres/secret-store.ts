@@ -16,8 +16,7 @@ import {
   writeKeyRow,
   wrongKey,
 } from './outside-key.ts';
-import type { Postgres, Queries } from './postgres.ts';
-import { withTimeout } from './within.ts';
+import { type Postgres, type Queries, withTimeout } from './postgres.ts';
 
 const readSql = 'SELECT sealed FROM secrets WHERE name = $1';
 const writeSql = `INSERT INTO secrets (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed`;

@@ -1,10 +1,12 @@
 /**
- * The ledger: the durable record of requests, one row each. Starts and ends of requests are collected in memory and written
- * in batches within 100 ms, so that no request waits for the disk. Failed writes are retried and do not affect requests.
+ * The ledger: the durable record of requests, one row each. Starts and ends of requests are collected in memory and
+ * written in batches within 100 ms, so that no request waits for the disk. Failed writes are retried and do not affect
+ * requests.
  *
  * One process owns a ledger. Opening it marks requests that the previous process left unfinished.
  */
 
+import { setImmediate } from 'node:timers/promises';
 import type { CapturedExchange } from '../../contract/capture.ts';
 import type { RequestRecord, RequestStarted, Reserved } from '../../contract/ledger.ts';
 import type {
@@ -22,6 +24,7 @@ import type { MaybePromise } from '../../ground/promises.ts';
 import { after, every } from '../../ground/timers.ts';
 import type { PinStore } from '../ports/pin-store.ts';
 import type { ClientModelUse } from '../rules/client-models.ts';
+import { number } from '../rules/columns.ts';
 import { isTemporary, messageOf, unreadable } from '../rules/failures.ts';
 import type { NameDimension, RequestConditions } from '../rules/request-conditions.ts';
 import type { BookedJob } from '../rules/rows.ts';
@@ -29,7 +32,6 @@ import type { SessionFilter, SessionPage, SessionReading } from '../rules/sessio
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
-import { type CaptureRoom, createCaptureRoom } from './capture-room.ts';
 import { type Database, openSqliteDatabase, type Replaced } from './database.ts';
 import { createPins } from './pins.ts';
 import {
@@ -41,7 +43,6 @@ import {
 } from './queries.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
 import { createRepair, type Repair } from './repair.ts';
-
 import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
 import { budgetMigrations } from './schema.ts';
 import type { JoinedRequest } from './session-rows.ts';
@@ -330,4 +331,67 @@ class SqliteLedger implements LocalLedger {
     this.refusals.close();
     this.budgets.close();
   }
+}
+
+// Bounds the captures in number of bytes: the oldest are deleted as soon as newer ones need their room. Runs beside
+// the writer, in batches that delay no request. The file keeps its size; its free pages are used again.
+
+/** A batch takes 1 to 3 ms, because captures are large. */
+const capturesPerBatch = 10;
+
+interface CaptureRoom {
+  /** What all captures take, without the index of their words. Throws while the file cannot be read. */
+  readonly bytes: number;
+  /** To be called after a capture was written. */
+  captureWritten(): void;
+  /** Resolves when the captures are within their bound. */
+  trim(): Promise<void>;
+  stop(): void;
+}
+
+/** `maxBytes` is called on each use. The newest capture is kept even if it is larger alone. */
+function createCaptureRoom(database: Database, maxBytes: () => number): CaptureRoom {
+  const held = database.prepare("SELECT value FROM facts WHERE name = 'captured bytes'");
+  const oldest = database.prepare(
+    `SELECT seq, bytes FROM capture_sizes WHERE seq < (SELECT max(seq) FROM capture_sizes) ORDER BY seq LIMIT ${capturesPerBatch}`,
+  );
+  const remove = database.prepare('DELETE FROM captures WHERE seq <= ?');
+  const heldBytes = () => number(held.get()?.value) ?? 0;
+  let trimming: Promise<void> | null = null;
+  let isStopped = false;
+
+  /** False if nothing has to be deleted. */
+  function removeOldest(): boolean {
+    let excess = heldBytes() - maxBytes();
+    let last: number | null = null;
+    for (const { seq, bytes } of excess > 0 ? oldest.all() : []) {
+      if (excess <= 0) break;
+      last = Number(seq);
+      excess -= Number(bytes);
+    }
+    return last !== null && remove.run(last).changes > 0;
+  }
+
+  async function work(): Promise<void> {
+    while (!isStopped && removeOldest()) await setImmediate();
+  }
+
+  function trim(): Promise<void> {
+    trimming ??= work().finally(() => {
+      trimming = null;
+    });
+    return trimming;
+  }
+
+  return {
+    get bytes() {
+      return heldBytes();
+    },
+    // A failure of the disk is retried with the next capture or sweep.
+    captureWritten: () => void trim().catch(() => {}),
+    trim,
+    stop() {
+      isStopped = true;
+    },
+  };
 }

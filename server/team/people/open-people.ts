@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { PeoplePorts, PeopleSide } from '../../engine/team.ts';
 import { TrustedProxies } from '../../http/client-address.ts';
-import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { resolveSecret } from '../../secrets/secret-store.ts';
 import { openPeopleStore } from '../../store/sqlite/people-store.ts';
 import { createAuditChange, createAuditReading } from './audit.ts';
 import { createPeople } from './create-people.ts';

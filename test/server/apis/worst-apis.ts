@@ -20,8 +20,7 @@ import { generateArrayStream, generateContent, generateStream } from '../../../s
 import { modelOnVertex } from '../../../server/apis/gemini/vertex/vertex.ts';
 import { CountTranslator } from '../../../server/apis/translation/count-translator.ts';
 import { createEmbeddingsTranslator } from '../../../server/apis/translation/embeddings-translator.ts';
-import { estimateRequestTokens } from '../../../server/apis/translation/translated-request.ts';
-import { createTranslator } from '../../../server/apis/translation/translator.ts';
+import { createTranslator, estimateRequestTokens } from '../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { EventsReader } from '../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../server/exchange/translation/answer-translation.ts';

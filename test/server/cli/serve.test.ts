@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { commandName } from '../../../server/cli/ready.ts';
+import { commandName } from '../../../server/cli/serve.ts';
 import { packageName } from '../../../server/ground/version.ts';
 import { onlyIf } from '../../support/only-if.ts';
 import { freePort } from '../../support/ports.ts';

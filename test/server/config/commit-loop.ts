@@ -1,6 +1,7 @@
 /** Commits endlessly, to be killed in the middle of a write. Prints each revision's mark before writing it. */
-import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
+
 import { openConfigStore } from '../../../server/config/config-store.ts';
+import { createConfPersistence } from '../../../server/config/persistence.ts';
 
 const store = await openConfigStore({ persistence: createConfPersistence(process.argv[2] ?? '') });
 const start = store.current.config.settings.port;

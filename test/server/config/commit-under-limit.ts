@@ -1,6 +1,7 @@
 /** Commits a configuration larger than the file size limit under which it runs, and prints the result. */
-import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
+
 import { openConfigStore } from '../../../server/config/config-store.ts';
+import { createConfPersistence } from '../../../server/config/persistence.ts';
 
 // Without a handler, this signal ends a process that exceeds the limit. With one, the write is truncated as on a full
 // disk.

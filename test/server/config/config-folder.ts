@@ -3,8 +3,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { type ConfigStore, openConfigStore } from '../../../server/config/config-store.ts';
+import { createConfPersistence } from '../../../server/config/persistence.ts';
 import { type Config, configSchema } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 

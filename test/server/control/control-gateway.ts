@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConfPersistence } from '../../../server/config/conf-persistence.ts';
 import { openConfigStore } from '../../../server/config/config-store.ts';
 import { loadDeclarativeConfig } from '../../../server/config/declarative.ts';
+import { createConfPersistence } from '../../../server/config/persistence.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { ControlEvent, EventMessage } from '../../../server/contract/events.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LearntRefusals } from '../../../server/providers/learnt-refusals.ts';
+import { LearntRefusals } from '../../../server/providers/chat-flavours.ts';
 import { mainProvider, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { claudeAt } from '../../support/sdk-clients.ts';
 import { bodyOf, completion, sendStream, streamOf } from '../../support/strict-chat.ts';

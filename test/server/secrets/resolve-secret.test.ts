@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { resolveSecret } from '../../../server/secrets/resolve-secret.ts';
-import { credentialSecretName, keySecretName } from '../../../server/secrets/secret-store.ts';
+import { credentialSecretName, keySecretName, resolveSecret } from '../../../server/secrets/secret-store.ts';
 import { createMemorySecretStore } from '../../support/stand-ins.ts';
 
 let folder: string;

@@ -6,18 +6,18 @@ import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { refuseStoredThread } from '../../core/dialects/hosted-claude.ts';
 import type { ClientApi } from '../../neutral/client-api.ts';
-import type {
-  AnswerFormat,
-  Conversation,
-  ReasoningRequest,
-  TextPart,
-  Tool,
-  ToolChoice,
-  Turn,
+import {
+  type AnswerFormat,
+  addSystem,
+  type Conversation,
+  type ReasoningRequest,
+  type TextPart,
+  type Tool,
+  type ToolChoice,
+  type Turn,
 } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses } from '../../neutral/losses.ts';
-import { addSystem } from '../../neutral/requests/add-system.ts';
 import { sessionOf } from '../messages.ts';
 import { parseBlocks, toolChangeIn } from './parse-blocks.ts';
 

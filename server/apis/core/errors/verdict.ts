@@ -7,8 +7,8 @@
  */
 import type { FailureClass } from '../../../contract/ledger.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
+import { refusedMemberIn } from '../chat-flavour.ts';
 import type { Failure } from '../failure.ts';
-import { refusedMemberIn } from '../optional-members.ts';
 import type { Overflow, UpstreamError } from '../upstream-error.ts';
 import type { HeaderFields } from '../wire.ts';
 import { overflowIn } from './context-overflow.ts';

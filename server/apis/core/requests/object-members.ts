@@ -5,8 +5,8 @@
  */
 
 import { yieldToEventLoop } from '../../../ground/promises.ts';
+import { addressText, idHolder, idText, MemberMeanings } from '../../json/json-names.ts';
 import { isEscaped, JsonFault } from '../../json/json-scan.ts';
-import { addressText, idHolder, idText, MemberMeanings } from '../../json/watched-members.ts';
 
 const ids = [
   // OpenAI

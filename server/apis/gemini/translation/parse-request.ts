@@ -3,18 +3,18 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import type { ClientApi } from '../../neutral/client-api.ts';
-import type {
-  AnswerFormat,
-  Conversation,
-  JsonSchema,
-  Part,
-  ReasoningRequest,
-  Tool,
-  ToolChoice,
+import {
+  type AnswerFormat,
+  addSystem,
+  type Conversation,
+  type JsonSchema,
+  type Part,
+  type ReasoningRequest,
+  type Tool,
+  type ToolChoice,
 } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
-import { addSystem } from '../../neutral/requests/add-system.ts';
 import { mapSchemas, maxSchemaDepth } from '../../neutral/schemas/schema-walk.ts';
 import { camel, inCamelCase } from '../request.ts';
 import { parseContents, parsePart } from './parse-contents.ts';

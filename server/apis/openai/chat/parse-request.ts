@@ -1,25 +1,25 @@
 /** Parses a request of `POST /v1/chat/completions`. Source: OpenAI's API reference, "Create chat completion". */
 import type { ClientApi } from '../../neutral/client-api.ts';
-import type {
-  AnswerFormat,
-  CallPart,
-  Conversation,
-  MediaPart,
-  Part,
-  RefusalPart,
-  ResultPart,
-  Sampling,
-  TextPart,
-  ThinkingPart,
-  Tool,
-  ToolChoice,
-  Turn,
+import {
+  type AnswerFormat,
+  addSystem,
+  type CallPart,
+  type Conversation,
+  type MediaPart,
+  type Part,
+  type RefusalPart,
+  type ResultPart,
+  type Sampling,
+  type TextPart,
+  type ThinkingPart,
+  type Tool,
+  type ToolChoice,
+  type Turn,
 } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import { kindOfMediaType, sourceOfUrl } from '../../neutral/media.ts';
-import { addSystem } from '../../neutral/requests/add-system.ts';
 import { unwrapSeal, withThoughts } from '../../neutral/requests/carried-reasoning.ts';
 import { openaiFieldNames } from '../responses/parse-request.ts';
 import { largestLimit } from '../usage/usage.ts';

@@ -1,27 +1,27 @@
 /** Parses a request of `POST /v1/responses`. Source: OpenAI's API reference, "Create a model response". */
 import { GatewayError } from '../../../contract/errors.ts';
 import type { ClientApi } from '../../neutral/client-api.ts';
-import type {
-  AnswerFormat,
-  CallPart,
-  Conversation,
-  MediaPart,
-  MediaSource,
-  Part,
-  ReasoningRequest,
-  RefusalPart,
-  ResultPart,
-  TextPart,
-  ThinkingPart,
-  Tool,
-  ToolChoice,
-  Turn,
+import {
+  type AnswerFormat,
+  addSystem,
+  type CallPart,
+  type Conversation,
+  type MediaPart,
+  type MediaSource,
+  type Part,
+  type ReasoningRequest,
+  type RefusalPart,
+  type ResultPart,
+  type TextPart,
+  type ThinkingPart,
+  type Tool,
+  type ToolChoice,
+  type Turn,
 } from '../../neutral/conversation.ts';
 import { Fields } from '../../neutral/fields.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { invalid, type Losses, refuse } from '../../neutral/losses.ts';
 import { kindOfMediaType, sourceOfData, sourceOfUrl } from '../../neutral/media.ts';
-import { addSystem } from '../../neutral/requests/add-system.ts';
 import { unwrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { ownCallInput, ownToolName, ownToolOf } from './own-tools.ts';
 

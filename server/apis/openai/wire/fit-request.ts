@@ -14,7 +14,7 @@ import type {
   RefusedMembers,
 } from '../../core/chat-flavour.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { JsonNames } from '../../json/json-names.ts';
+import { JsonNames, type WatchedMember, WatchedMembers } from '../../json/json-names.ts';
 import {
   elementsOf,
   endOfValue,
@@ -27,7 +27,6 @@ import {
 } from '../../json/json-nodes.ts';
 import { fieldEdit, fieldValue, type JsonEdit, peekJson } from '../../json/json-peek.ts';
 import type { ByteRange } from '../../json/json-scan.ts';
-import { type WatchedMember, WatchedMembers } from '../../json/watched-members.ts';
 import { placeholderSignature } from '../../neutral/requests/carried-reasoning.ts';
 
 /** Members of messages and functions that some service refuses, each with the bit of its index. */

@@ -1,6 +1,6 @@
 /** Bodies that are nested so deeply that they could not be written again. */
 import { expect, test } from 'vitest';
-import { estimateRequestTokens } from '../../../../server/apis/translation/translated-request.ts';
+import { estimateRequestTokens } from '../../../../server/apis/translation/translator.ts';
 import { answered, moment, sent, streamed, streamOf, translate } from './translating.ts';
 
 function nested(levels: number): string {

@@ -7,7 +7,7 @@ import {
   type KeptReasoning,
   withKeptReasoning,
 } from '../../../../server/apis/translation/kept-reasoning.ts';
-import type { TranslatedRequest } from '../../../../server/apis/translation/translated-request.ts';
+import type { TranslatedRequest } from '../../../../server/apis/translation/translator.ts';
 import { streamOf as anthropicStream, text, thought, toolUse } from '../../../support/strict-anthropic.ts';
 import { everySplit, type Json, moment, streamed, targetOf, translate, translatorOf, type Way } from './translating.ts';
 

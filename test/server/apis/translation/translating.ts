@@ -7,8 +7,11 @@ import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral
 import type { Loss } from '../../../../server/apis/neutral/losses.ts';
 import type { Answer, AnswerEvent, AnswerPart } from '../../../../server/apis/neutral/neutral-answer.ts';
 import type { Target } from '../../../../server/apis/neutral/requests/rendering.ts';
-import type { TranslatedRequest } from '../../../../server/apis/translation/translated-request.ts';
-import { createTranslator, type Translator } from '../../../../server/apis/translation/translator.ts';
+import {
+  createTranslator,
+  type TranslatedRequest,
+  type Translator,
+} from '../../../../server/apis/translation/translator.ts';
 import type { MaybePromise } from '../../../../server/ground/promises.ts';
 
 type Delta = 'reasoning_summary_text' | 'output_text' | 'function_call_arguments' | 'custom_tool_call_input';

@@ -4,7 +4,7 @@ import { readError } from '../../../../server/apis/core/errors/error-body.ts';
 import { tellErrorWithin } from '../../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';
 import { writeGeminiError } from '../../../../server/apis/gemini/write-error.ts';
-import { estimateInputTokens } from '../../../../server/apis/translation/translated-request.ts';
+import { estimateInputTokens } from '../../../../server/apis/translation/translator.ts';
 import {
   answered,
   chat,

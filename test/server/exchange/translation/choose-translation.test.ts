@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
 import { openaiApi } from '../../../../server/apis/openai/api.ts';
 import { Registry } from '../../../../server/apis/registry.ts';
-import { chooseTranslation } from '../../../../server/exchange/translation/choose-translation.ts';
+import { chooseTranslation } from '../../../../server/exchange/translation/request-translation.ts';
 import { readJsonBody } from '../../../../server/http/body/json-body.ts';
 import type { Target } from '../../../../server/routing/snapshot.ts';
 import { compiledProvider } from '../../../support/providers.ts';

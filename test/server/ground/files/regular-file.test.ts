@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadDeclarativeConfig } from '../../../../server/config/declarative.ts';
 import { readRegularFile, readRegularFileSync } from '../../../../server/ground/files/regular-file.ts';
-import { resolveSecret } from '../../../../server/secrets/resolve-secret.ts';
+import { resolveSecret } from '../../../../server/secrets/secret-store.ts';
 import { createAuthorities } from '../../../../server/transport/authorities.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-regular-'));

@@ -7,7 +7,7 @@ import { generateContent } from '../../../../../server/apis/gemini/generate.ts';
 import type { WireName } from '../../../../../server/apis/neutral/conversation.ts';
 import { chat } from '../../../../../server/apis/openai/chat.ts';
 import { responses } from '../../../../../server/apis/openai/responses.ts';
-import { estimateRequestTokens } from '../../../../../server/apis/translation/translated-request.ts';
+import { estimateRequestTokens } from '../../../../../server/apis/translation/translator.ts';
 import { JsonBody } from '../../../../../server/http/body/json-body.ts';
 
 const estimatePrompt = (json: Buffer) => chat.usage.text?.ofPrompt(json) ?? null;

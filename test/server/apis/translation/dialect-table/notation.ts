@@ -7,10 +7,11 @@ import type { Fate, Loss } from '../../../../../server/apis/neutral/losses.ts';
 import { openaiRoutes } from '../../../../../server/apis/openai/routes.ts';
 import { CountTranslator, isCountingWire } from '../../../../../server/apis/translation/count-translator.ts';
 import {
+  createTranslator,
   estimateRequestTokens,
   type TranslatedRequest,
-} from '../../../../../server/apis/translation/translated-request.ts';
-import { createTranslator, type Translator } from '../../../../../server/apis/translation/translator.ts';
+  type Translator,
+} from '../../../../../server/apis/translation/translator.ts';
 import { GatewayError } from '../../../../../server/contract/errors.ts';
 import { type LossCode, lossCodes } from '../../../../../server/contract/loss-codes.ts';
 import * as anthropic from '../../../../support/strict-anthropic.ts';
