@@ -10,9 +10,17 @@ import type { CassetteRequest, TakeResult } from '../exchange/cassette/cassette-
 import { Redactor } from '../exchange/redact/redactor.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';
 import { fileNameOf, listRecordings, makeFolder, numberOf, readRecording, writeRecording } from './cassette-files.ts';
-import { differingLength, firstDifference, saysTheSame } from './difference.ts';
 import type { RecordedExchange, RecordedRequest } from './format.ts';
-import { canonicalJson, comparedBody, type Entry, type Matching, RecordingIndex } from './matching.ts';
+import {
+  canonicalJson,
+  comparedBody,
+  differingLength,
+  type Entry,
+  firstDifference,
+  type Matching,
+  RecordingIndex,
+  saysTheSame,
+} from './matching.ts';
 import { describeRequest, ExchangeRecording, maxRecordedBytes, modelOf, unpackAnswer } from './recording.ts';
 
 interface PartOptions {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { bypassEntries, parseBypass } from '../contract/host-rule.ts';
 import type { StatusView } from '../contract/status-views.ts';
-import { prepareDataFolder } from '../data-folder/data-folder.ts';
+import { prepareDataFolder } from '../data-folder/claim-folder.ts';
 import { readEnvironment } from '../engine/environment.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';
 import type { Control } from './control.ts';

@@ -1,6 +1,6 @@
 /** The lowest layer of a gateway: outbound transport, the store, and what depends only on these. */
 import { createAnswerCache } from '../cache/answer-cache.ts';
-import type { CassetteRegistry } from '../cassettes/cassette-registry.ts';
+import type { CassetteRegistry } from '../cassettes/deck.ts';
 import type { ConfigStore } from '../config/config-store.ts';
 import type { CassetteChoice } from '../contract/cassette.ts';
 import type { Config } from '../contract/config.ts';
@@ -118,7 +118,7 @@ function createCassettes({
   let loading: Promise<CassetteRegistry> | null = null;
   let loaded: CassetteRegistry | null = null;
   const load = async () => {
-    const { CassetteRegistry } = await import('../cassettes/cassette-registry.ts');
+    const { CassetteRegistry } = await import('../cassettes/deck.ts');
     loaded = new CassetteRegistry((line) => log.error(line));
     return loaded;
   };

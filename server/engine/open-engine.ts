@@ -9,8 +9,7 @@ import { type DeclarativeConfig, loadDeclarativeConfig } from '../config/declara
 import { noManagedPresets, openManagedPresets, type PresetPlaces } from '../config/managed-preset.ts';
 import { type ConfigPersistence, createConfPersistence } from '../config/persistence.ts';
 import { openTeamMemory } from '../config/team-memory.ts';
-import type { ClaimedFolder } from '../data-folder/claim-folder.ts';
-import { removeLeftovers, unusable, unwritableNotice } from '../data-folder/data-folder.ts';
+import { type ClaimedFolder, removeLeftovers, unusable, unwritableNotice } from '../data-folder/claim-folder.ts';
 import type { CassetteDeck } from '../exchange/cassette/cassette-companion.ts';
 import { switchFastPaths } from '../ground/fast-paths.ts';
 import { followFile } from '../ground/files/follow-file.ts';

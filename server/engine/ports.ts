@@ -34,7 +34,7 @@ export interface GatewayPorts {
 }
 
 export interface GatewayFolders {
-  /** Prepared by the caller (`data-folder/data-folder.ts`). Null: ledger and jobs are in memory, for tests. */
+  /** Prepared by the caller (`data-folder/claim-folder.ts`). Null: ledger and jobs are in memory, for tests. */
   dataDir: string | null;
   /** A private folder to use while the data folder is not writable; null or absent if there is none. */
   fallbackFolder?: string | null;

@@ -3,7 +3,7 @@ import type { ListedModel } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { Operation } from '../contract/operations.ts';
 import { unknownModels } from '../providers/upstream.ts';
-import { reasonsOf, servers } from './compile-group.ts';
+import { reasonsOf, servers } from './compile.ts';
 import type { CompiledGroup, CompiledKey, ModelRoute, Target } from './snapshot.ts';
 
 export interface Resolved {

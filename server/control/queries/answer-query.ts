@@ -22,7 +22,7 @@ import {
 } from '../../contract/queries.ts';
 import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/capture-companion.ts';
 import type { PriceTable } from '../../models/price-table.ts';
-import { aliasesByName, compileGroup } from '../../routing/compile-group.ts';
+import { aliasesByName, compileGroup } from '../../routing/compile.ts';
 import { compilePersonLimits } from '../../routing/compile-keys.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';

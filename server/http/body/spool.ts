@@ -10,7 +10,7 @@ import type { Sendable } from '../../exchange/request/request-body.ts';
 import { describeFileProblem, systemErrorCode } from '../../ground/files/regular-file.ts';
 
 export interface SpoolOptions {
-  /** The folder for the temporary file; must exist. After a crash it is emptied at the next start (`data-folder.ts`). */
+  /** The folder for the temporary file; must exist. After a crash it is emptied at the next start (`claim-folder.ts`). */
   folder: string;
   /** The upload's declared length. */
   expectedBytes?: number;

@@ -21,10 +21,10 @@ import { columnsOf } from './columns.ts';
 import { type Compared, compareSums, copyTables, RequestTally } from './import-tables.ts';
 import { NamesWriter } from './ledger-writer.ts';
 import { openSharedStore, type SharedStore } from './open-shared.ts';
-import type { OutsideKey } from './outside-key.ts';
 import { Partitions, partitionDay } from './partitions.ts';
 import type { Postgres } from './postgres.ts';
 import { type PlacedRow, requestColumns, writeRequestsSql } from './request-rows.ts';
+import type { OutsideKey } from './secret-store.ts';
 
 interface Options {
   /** Already locked by the caller. */

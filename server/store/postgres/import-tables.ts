@@ -6,7 +6,7 @@ import type { Database } from '../sqlite/database.ts';
 import { pinTypes } from '../sqlite/pins.ts';
 import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import { columnsOf, replaced, unnest } from './columns.ts';
-import { jobTypes } from './job-rows.ts';
+import { jobTypes } from './job-store.ts';
 import { keyUseTypes, totalTypes, typesBy } from './ledger-writer.ts';
 import type { Postgres } from './postgres.ts';
 import { reasoningTypes } from './reasoning-store.ts';

@@ -12,10 +12,9 @@ import { type Address, followAddress, readAddress } from './address.ts';
 import { openPostgresConfig } from './config-store.ts';
 import { mayPass, openPostgresDatabase, startProblem } from './open-database.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
-import type { OutsideKey } from './outside-key.ts';
 import { createPostgresPeopleStore } from './people-store.ts';
 import type { Postgres } from './postgres.ts';
-import { openSealedSecrets } from './secret-store.ts';
+import { type OutsideKey, openSealedSecrets } from './secret-store.ts';
 
 interface Options {
   /** `postgres://user:password@host:port/database`, or a reference to it; secret. */

@@ -3,10 +3,9 @@
 import { GatewayError } from '../../contract/errors.ts';
 import type { Budget, Limits } from '../../contract/limit-settings.ts';
 import type { Limited } from '../../contract/limits.ts';
-import type { Account } from '../../limits/account.ts';
+import { type Account, largest } from '../../limits/account.ts';
 import type { Counted } from '../../limits/meters.ts';
 import { nameOf } from '../../limits/refusal.ts';
-import { largest } from '../../limits/spending.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { CountedSubject } from './counted-subject.ts';
 

@@ -1,7 +1,7 @@
 /** The limiter's commands to Valkey: the scripts with their arguments, and their replies. */
 import type { Limited, LimitReached } from '../../contract/limits.ts';
 import type { Account, Clocks, Estimate, Settled } from '../../limits/account.ts';
-import { announcedBudgets, percentOf } from '../../limits/budget-watch.ts';
+import { announcedBudgets, percentOf } from '../../limits/local-limiter.ts';
 import type { Counted } from '../../limits/meters.ts';
 import type { Amounts, Spent } from '../../store/sqlite/usage-history.ts';
 import type { BudgetAudits } from './budget-audits.ts';

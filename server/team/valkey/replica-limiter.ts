@@ -7,12 +7,11 @@
 import type { RequestRecord } from '../../contract/ledger.ts';
 import type { Limited, LimitMeter, LimitScope } from '../../contract/limits.ts';
 import type { SharedCountsSettings } from '../../contract/replica-limits.ts';
-import { type Clocks, type Estimate, noCharge, type Settled } from '../../limits/account.ts';
+import { type Clocks, type Estimate, noCharge, noSpending, type Settled } from '../../limits/account.ts';
 import type { JobOwner, Limiter, RateHeaders } from '../../limits/limiter.ts';
 import { type LocalLimiter, settledBy } from '../../limits/local-limiter.ts';
 import { metersOf } from '../../limits/meters.ts';
 import { refuseIfSpent, unknownSpending } from '../../limits/refusal.ts';
-import { noSpending } from '../../limits/spending.ts';
 import type { Amounts } from '../../store/sqlite/usage-history.ts';
 import type { BudgetAudits } from './budget-audits.ts';
 import { headersOf, type LimitedCounts, refuseIfExceeded } from './check-limits.ts';

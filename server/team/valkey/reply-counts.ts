@@ -2,9 +2,8 @@
 
 import type { Period } from '../../contract/calendar.ts';
 import type { Budget } from '../../contract/limit-settings.ts';
-import type { Estimate } from '../../limits/account.ts';
+import { type Estimate, noSpending } from '../../limits/account.ts';
 import type { Counted, Window } from '../../limits/meters.ts';
-import { noSpending } from '../../limits/spending.ts';
 import type { Spent } from '../../store/sqlite/usage-history.ts';
 import type { BudgetPeriod, SubjectCall } from './subject-call.ts';
 

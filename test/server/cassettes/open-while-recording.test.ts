@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { CassetteRegistry } from '../../../server/cassettes/cassette-registry.ts';
-import type { OpenCassette } from '../../../server/cassettes/deck.ts';
+import { CassetteRegistry, type OpenCassette } from '../../../server/cassettes/deck.ts';
 
 test('a cassette opens while another is recorded without end', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cassettes-'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { configSchema } from '../../../server/contract/config.ts';
-import { prepareDataFolder, removeLeftovers } from '../../../server/data-folder/data-folder.ts';
+import { prepareDataFolder, removeLeftovers } from '../../../server/data-folder/claim-folder.ts';
 import { isSweep } from '../../support/sweep.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openAdminToken } from '../../../server/control/admin-token.ts';
-import { prepareDataFolder } from '../../../server/data-folder/data-folder.ts';
+import { prepareDataFolder } from '../../../server/data-folder/claim-folder.ts';
 
 let folder: string;
 let path: string;

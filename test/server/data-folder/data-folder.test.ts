@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { prepareDataFolder, removeLeftovers } from '../../../server/data-folder/data-folder.ts';
+import { prepareDataFolder, removeLeftovers } from '../../../server/data-folder/claim-folder.ts';
 import { onlyIf } from '../../support/only-if.ts';
 
 let parent: string;

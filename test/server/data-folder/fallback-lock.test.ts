@@ -8,7 +8,7 @@ import {
   type FallbackLock,
   findFallbackFolder,
   findFallbackHolder,
-} from '../../../server/data-folder/fallback-lock.ts';
+} from '../../../server/data-folder/instance-lock.ts';
 import { onlyIf } from '../../support/only-if.ts';
 
 let dataDir: string;

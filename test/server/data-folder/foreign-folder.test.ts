@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { prepareDataFolder } from '../../../server/data-folder/data-folder.ts';
+import { prepareDataFolder } from '../../../server/data-folder/claim-folder.ts';
 import { onlyIf } from '../../support/only-if.ts';
 
 vi.mock(import('node:fs'), async (original) => {

@@ -2,8 +2,7 @@ import type { WireTranslation } from '../../neutral/answers/wire-translation.ts'
 import { renderOpenaiError } from '../wire/formats.ts';
 import { ResponsesEventParser, responseEvents } from './parse-events.ts';
 import { parseResponsesRequest, responsesClient } from './parse-request.ts';
-import { renderResponsesAnswer } from './render-answer.ts';
-import { ResponsesEventRenderer } from './render-events.ts';
+import { ResponsesEventRenderer, renderResponsesAnswer } from './render-events.ts';
 import { renderResponsesRequest } from './render-request.ts';
 
 /** `POST /v1/responses` of OpenAI's API. */

@@ -167,7 +167,7 @@ export const worstTranslations: Record<string, WorstCase> = {
   },
   'messages that are translated': {
     atOnceBytes: 256 * kilobyte,
-    readers: ['estimateInputTokens', 'textPart', 'withoutThinking', 'withoutReasoning'],
+    readers: ['estimateInputTokens', 'withoutThinking', 'withoutReasoning'],
     inputs: {
       blocks: [
         '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[',

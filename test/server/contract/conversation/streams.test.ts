@@ -5,7 +5,7 @@ import {
   assembleStream,
   isEventStream,
   readStreamEvents,
-} from '../../../../server/contract/conversation/assemble-stream.ts';
+} from '../../../../server/contract/conversation/body-content.ts';
 import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
 import { fixture, fixtureNames } from '../../../support/openai-calls.ts';
 import { answered, streamed, streamOf, translate } from '../../apis/translation/translating.ts';

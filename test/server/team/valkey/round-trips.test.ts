@@ -1,7 +1,6 @@
 /** The number of commands that a request needs, and the requests that need none. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { noCharge } from '../../../../server/limits/account.ts';
-import { noSpending } from '../../../../server/limits/spending.ts';
+import { noCharge, noSpending } from '../../../../server/limits/account.ts';
 import type { UsageHistory } from '../../../../server/store/sqlite/usage-history.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
