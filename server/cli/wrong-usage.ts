@@ -1,6 +1,6 @@
 /** Names that people try because other programs have them, and what is said of arguments that cannot be used. */
 import type { Command, CommanderError } from 'commander';
-import { nearestName } from '../routing/resolve.ts';
+import { nearestName } from '../contract/nearest-name.ts';
 import { commandsBelow, lineOf, pathOf, subcommandOf } from './examples.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 

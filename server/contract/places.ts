@@ -3,6 +3,7 @@
  * navigation, the tabs, the palette, the shortcuts and the desktop's menu follow these tables. Pure.
  */
 import { isBehindPublicAddress } from './address.ts';
+import { nearestName } from './nearest-name.ts';
 import type { Person } from './people.ts';
 import type { StatusView } from './status-views.ts';
 
@@ -13,24 +14,26 @@ import type { StatusView } from './status-views.ts';
 type Audience = 'everyone' | 'admins' | 'admins-of-people' | 'people';
 
 interface ScreenRule {
-  /** `/`, or one segment. The screen itself handles the rest of the address. */
+  /** `/`, or one segment. */
   path: string;
   audience: Audience;
+  /** What follows the segment: one that names an `item` of the screen, or the value of a parameter; absent: nothing. */
+  rest?: 'item' | { parameter: string };
 }
 
 const screenRules = {
   overview: { path: '/', audience: 'admins' },
   account: { path: '/account', audience: 'people' },
-  requests: { path: '/requests', audience: 'everyone' },
-  sessions: { path: '/sessions', audience: 'everyone' },
-  playground: { path: '/playground', audience: 'everyone' },
-  providers: { path: '/providers', audience: 'admins' },
-  models: { path: '/models', audience: 'admins' },
-  keys: { path: '/keys', audience: 'everyone' },
-  groups: { path: '/groups', audience: 'admins' },
-  people: { path: '/people', audience: 'admins-of-people' },
-  connect: { path: '/connect', audience: 'everyone' },
-  settings: { path: '/settings', audience: 'admins' },
+  requests: { path: '/requests', audience: 'everyone', rest: 'item' },
+  sessions: { path: '/sessions', audience: 'everyone', rest: 'item' },
+  playground: { path: '/playground', audience: 'everyone', rest: 'item' },
+  providers: { path: '/providers', audience: 'admins', rest: 'item' },
+  models: { path: '/models', audience: 'admins', rest: { parameter: 'model' } },
+  keys: { path: '/keys', audience: 'everyone', rest: { parameter: 'key' } },
+  groups: { path: '/groups', audience: 'admins', rest: 'item' },
+  people: { path: '/people', audience: 'admins-of-people', rest: { parameter: 'show' } },
+  connect: { path: '/connect', audience: 'everyone', rest: 'item' },
+  settings: { path: '/settings', audience: 'admins', rest: { parameter: 'section' } },
 } as const satisfies Record<string, ScreenRule>;
 
 export type ScreenName = keyof typeof screenRules;
@@ -66,6 +69,67 @@ export const pathOf = (screen: ScreenName): string => screenRules[screen].path;
 export function screenAt(address: string): ScreenName | null {
   const [segment = ''] = address.replace(/^\//, '').split(/[/?#]/);
   return screenNames.find((name) => pathOf(name) === `/${segment}`) ?? null;
+}
+
+/**
+ * What an address of the window leads to, for who looks at it. `moved`: another address that says the same. `nothing`:
+ * there is no such page; `nearest` is one that is spelled like it. `forbidden`: it is for others.
+ */
+export type Destination =
+  | { kind: 'screen'; screen: ScreenName }
+  | { kind: 'moved'; to: string }
+  | { kind: 'nothing'; nearest: ScreenName | null }
+  | { kind: 'forbidden'; screen: ScreenName };
+
+export function destinationOf(path: string, viewer: Viewer): Destination {
+  const [first = '', ...rest] = path.split('/').slice(1).filter(isNotLast);
+  const named = rest.length === 0 ? null : rest.join('/');
+  const plain = `/${[first, ...rest].join('/')}`;
+  if (path !== plain) return { kind: 'moved', to: plain };
+  const seen = screenNames.filter((name) => maySee(name, viewer));
+  const screen = screenAt(`/${first}`);
+  if (screen === null) return meantBy(first, named, { viewer, seen });
+  // Whoever may not see the overview has another first page.
+  if (!maySee(screen, viewer)) {
+    const [home] = placesFor(viewer);
+    if (screen === 'overview' && home) return { kind: 'moved', to: pathOf(home.screens[0] ?? 'account') };
+    return exists(screen, viewer) ? { kind: 'forbidden', screen } : { kind: 'nothing', nearest: null };
+  }
+  if (named === null) return { kind: 'screen', screen };
+  const { rest: role }: ScreenRule = screenRules[screen];
+  if (typeof role === 'object') return { kind: 'moved', to: `${pathOf(screen)}?${role.parameter}=${named}` };
+  const isItem = role === 'item' && rest.length === 1 && isReadable(named);
+  return isItem ? { kind: 'screen', screen } : { kind: 'nothing', nearest: screen };
+}
+
+/** A slash at the end adds nothing. */
+const isNotLast = (segment: string, index: number, segments: readonly string[]) =>
+  segment !== '' || index < segments.length - 1;
+
+/** What is not in the table: the name of a place, another case, or one that is spelled like a screen. */
+function meantBy(
+  first: string,
+  named: string | null,
+  { viewer, seen }: { viewer: Viewer; seen: readonly ScreenName[] },
+): Destination {
+  const word = first.toLowerCase();
+  const place = placesFor(viewer).find(({ id }) => id === word);
+  const screen = seen.find((name) => pathOf(name) === `/${word}`) ?? (named === null && place?.screens[0]);
+  if (screen) return { kind: 'moved', to: named === null ? pathOf(screen) : `${pathOf(screen)}/${named}` };
+  const nearest = nearestName(word, seen.map((name) => pathOf(name).slice(1)).filter(Boolean), 2);
+  return { kind: 'nothing', nearest: nearest === null ? null : screenAt(`/${nearest}`) };
+}
+
+/** There are people and accounts only where people sign in. */
+const exists = (screen: ScreenName, { isShared }: Viewer) => isShared || !['people', 'account'].includes(screen);
+
+function isReadable(segment: string): boolean {
+  try {
+    decodeURIComponent(segment);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function placeOf(screen: ScreenName): PlaceId {

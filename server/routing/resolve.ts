@@ -1,6 +1,7 @@
 /** Resolves group, key and model name to ordered targets by look-ups in the compiled snapshot. Pure. */
 import type { ListedModel } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
+import { nearestName } from '../contract/nearest-name.ts';
 import type { Operation } from '../contract/operations.ts';
 import { unknownModels } from '../providers/upstream.ts';
 import { reasonsOf, servers } from './compile.ts';
@@ -166,40 +167,6 @@ function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): G
   return new GatewayError('model_not_found', `The model "${shown}" does not exist or this key may not use it.${hint}`, {
     param: 'model',
   });
-}
-
-/** Bounds the work to some milliseconds: clients choose the name's length, providers that of the list. */
-const maxCells = 1_000_000;
-
-/** The name most similar to `wanted`; null if none is similar enough. */
-export function nearestName(wanted: string, names: Iterable<string>): string | null {
-  let best: string | null = null;
-  let bestDistance = Math.max(3, Math.ceil(wanted.length * 0.4)) + 1;
-  let cells = 0;
-  for (const name of names) {
-    if (Math.abs(name.length - wanted.length) >= bestDistance) continue;
-    cells += name.length * wanted.length;
-    if (cells > maxCells) break;
-    const distance = editDistance(wanted.toLowerCase(), name.toLowerCase());
-    if (distance >= bestDistance) continue;
-    best = name;
-    bestDistance = distance;
-  }
-  return best;
-}
-
-/** Levenshtein distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaceCost = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaceCost, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 /** A key without model restrictions, for questions about the group alone. */

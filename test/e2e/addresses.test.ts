@@ -1,4 +1,4 @@
-/** Every address that the window has had leads to its screen, with what follows it. */
+/** Every address that the window has had leads to its screen, with what follows it; what leads nowhere says so. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { openInSuite } from './window-suite.ts';
@@ -16,15 +16,27 @@ const region =
   (page) =>
     page.getByRole('region', { name }).waitFor();
 
+const note =
+  (text: string): Shown =>
+  (page) =>
+    page.getByRole('status').filter({ hasText: new RegExp(text) }).waitFor();
+const noPage = 'There is no page at this address';
+
 /** The address, the heading, and what else the rest of the address asks for. */
 const addresses: readonly [address: string, heading: string, shown?: Shown][] = [
   ['', 'Home'],
   ['/', 'Home'],
-  ['/no-such-screen?range=week', 'Home'],
+  ['/no-such-screen?range=week', noPage, (page) => page.getByText('“/no-such-screen” leads nowhere').waitFor()],
+  ['/provider/alpha', noPage, (page) => page.getByRole('link', { name: 'Open “Providers”' }).waitFor()],
   // Without a sign-in there is no account, and there are no people.
-  ['/account', 'Home'],
-  ['/people', 'Home'],
-  ['/people?show=audit', 'Home'],
+  ['/account', noPage],
+  ['/people', noPage],
+  ['/people?show=audit', noPage],
+  ['/groups/second/more', noPage],
+  ['/requests/%E0%A4%A', noPage],
+  ['/home', 'Home'],
+  ['/Traffic/', 'Requests'],
+  ['/Providers/alpha', 'Alpha'],
   ['/requests', 'Requests'],
   ['/requests?outcome=error', 'Requests', (page) => page.getByText('No matching requests').waitFor()],
   ['/requests?q=gate', 'Requests', (page) => expect.poll(() => searchText(page)).toBe('gate')],
@@ -38,7 +50,9 @@ const addresses: readonly [address: string, heading: string, shown?: Shown][] = 
     'Playground',
     (page) => page.locator('a[aria-current=true][href$="embeddings"]').waitFor(),
   ],
+  ['/playground/nothing', 'Playground', note('The playground has no “nothing”')],
   ['/providers', 'Providers'],
+  ['/providers/none', 'Providers', (page) => page.getByText('There is no provider “none”').waitFor()],
   ['/providers?add', 'Providers', dialog],
   ['/providers/alpha', 'Alpha', region('Connection')],
   ['/models', 'Models & aliases'],
@@ -47,16 +61,23 @@ const addresses: readonly [address: string, heading: string, shown?: Shown][] = 
   ['/keys', 'Keys'],
   ['/keys?new', 'Keys', dialog],
   ['/keys?key=k1', 'Keys', dialog],
+  ['/keys/k1', 'Keys', dialog],
+  ['/keys/none', 'Keys', note('There is no key “none”')],
   ['/keys?group=second', 'Keys', (page) => expect.poll(() => page.url()).toContain('group=second')],
   ['/groups', 'Groups'],
   ['/groups/second', 'Second', region('What its keys may use')],
   ['/connect', 'Connect'],
   ['/connect/cursor', 'Connect', region('Steps for Cursor')],
+  ['/connect/clade-code', 'Connect', note('There are no steps for a client “clade-code”.*Did you mean “Claude Code”')],
+  ['/models/gpt-a', 'Models & aliases', (page) => expect.poll(() => previewed(page)).toBe('gpt-a')],
   ['/settings', 'Settings', region('This window')],
+  ['/settings/prices?model=gpt-a', 'Settings', region('Prices')],
   ['/settings?section=prices', 'Settings', region('Prices')],
   ['/settings?section=prices&model=gpt-a', 'Settings', region('Prices')],
   ['/settings?section=about', 'Settings', region('About')],
-  ['/settings?section=nothing', 'Settings', region('This window')],
+  ['/settings?section=desktop', 'Settings', region('This window')],
+  ['/settings?section=nothing', 'Settings', note('There is no section “nothing”')],
+  ['/settings/price', 'Settings', note('Did you mean “Prices”')],
 ];
 
 it('every address that the window has had leads to its screen, with what follows it', async () => {

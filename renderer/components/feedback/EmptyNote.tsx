@@ -1,4 +1,4 @@
-import { IconInbox } from '@tabler/icons-react';
+import { IconAlertTriangle, IconInbox } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import classes from './EmptyNote.module.css';
 
@@ -20,5 +20,17 @@ export function EmptyNote({ title, next, children }: EmptyNoteProps) {
       <p className={classes.text}>{next}</p>
       {children}
     </div>
+  );
+}
+
+/** Above what is shown instead: what the address names does not exist. With a way on, if there is one. */
+export function GoneNote({ text, children }: { text: string; children?: ReactNode }) {
+  return (
+    <p className={classes.gone} role="status">
+      <IconAlertTriangle className={classes.goneMark} size={16} aria-hidden />
+      <span>
+        {text} {children}
+      </span>
+    </p>
   );
 }

@@ -3,9 +3,11 @@
  * client would.
  */
 import { type RefObject, useEffect, useRef } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { baseUrlOf } from '../../../server/contract/address.ts';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
+import { nearestName } from '../../../server/contract/nearest-name.ts';
+import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useKeyChoice } from '../../state/choices/use-key-choice.ts';
@@ -36,7 +38,8 @@ export function Connect() {
   const isOnGatewaysMachine = isInDesktop || isLoopback(window.location.hostname);
   const configurable = useQuery<'connect-clients'>(isAdmin && isOnGatewaysMachine ? { type: 'connect-clients' } : null);
   const [path] = useLocation();
-  const guide = clientGuides.find(({ id }) => id === path.split('/')[2]) ?? clientGuides[0];
+  const [, , asked = clientGuides[0]?.id ?? ''] = path.split('/');
+  const guide = clientGuides.find(({ id }) => id === asked);
   const view = configurable.answer?.find(({ client }) => client === guide?.id);
   const connection = {
     baseUrl,
@@ -56,6 +59,7 @@ export function Connect() {
       <ChoiceBar keyChoice={keyChoice} models={models} baseUrl={connection.baseUrl} />
       <div className={classes.columns}>
         <ClientList chosenId={guide?.id ?? null} fromLedger={fromLedger} />
+        {!guide && <NoClient asked={asked} />}
         {guide && (
           <div className={classes.guide} key={guide.id} ref={top}>
             {view && (
@@ -80,6 +84,21 @@ export function Connect() {
         )}
       </div>
     </Screen>
+  );
+}
+
+/** Instead of the steps, with the client that is probably meant. */
+function NoClient({ asked }: { asked: string }) {
+  const { noPage: names } = useMessages();
+  const nearest = nearestName(
+    asked,
+    clientGuides.map(({ id }) => id),
+  );
+  const meant = clientGuides.find(({ id }) => id === nearest);
+  return (
+    <GoneNote text={names.client(asked)}>
+      {meant && <Link href={`/connect/${meant.id}`}>{names.meant(meant.name)}</Link>}
+    </GoneNote>
   );
 }
 

@@ -9,7 +9,7 @@ import type { UsageView } from '../../../server/contract/request-views.ts';
 import { dayMs, quarterMs } from '../../../server/contract/units.ts';
 import { ConfirmDialog } from '../../components/dialogs/ConfirmDialog.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
-import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
+import { EmptyNote, GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { Panel } from '../../components/layout/Section.tsx';
@@ -19,7 +19,7 @@ import { ListEnd, ListSearch, shortLength, useLongList } from '../../components/
 import { FindSelect } from '../../components/selects/FindSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
-import { useCount, useKey } from '../../state/control/use-found.ts';
+import { useCount, useOne } from '../../state/control/use-found.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { useCanChange, useRights } from '../../state/rights/use-rights.ts';
 import { useNow } from '../../state/window/use-now.ts';
@@ -28,7 +28,7 @@ import { useGroupChoice } from './dialog/KeyFields.tsx';
 import { KeyRow } from './KeyRow.tsx';
 
 export function Keys() {
-  const { keys: names, longList } = useMessages();
+  const { keys: names, longList, noPage } = useMessages();
   const count = useCount('key');
   const [group, chooseGroup] = useGroupChoice();
   const { answer, problem, search, setSearch, showMore } = useLongList('key', group === null ? {} : { group });
@@ -37,7 +37,7 @@ export function Keys() {
   const hasMany = (count ?? 0) > shortLength && groupCount > 1;
   const usage = useKeyUsage(keys?.map(({ id }) => id) ?? []);
   const canChange = useCanChange();
-  const [dialog, setDialog] = useKeyDialog();
+  const { dialog, setDialog, gone } = useKeyDialog();
   const [revoking, setRevoking] = useState<KeyView | null>(null);
   const create = (
     <Button
@@ -51,6 +51,7 @@ export function Keys() {
   );
   return (
     <Screen name="keys" count={count ?? undefined} lead={count !== null && count < 2 && names.lead} action={create}>
+      {gone !== null && <GoneNote text={noPage.key(gone)} />}
       <Panel name="keys">
         {!keys && !problem && <ListSkeleton rows={2} rowHeight={60} />}
         {problem && <CommandProblem problem={problem} />}
@@ -125,13 +126,14 @@ function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClose(): v
 
 /**
  * The content of the dialog, and a function to change it. The address opens it too: `/keys?new`, and `/keys?key=k1` for
- * the form of that key, with `&budget=usd-day` in the field of that budget.
+ * the form of that key, with `&budget=usd-day` in the field of that budget. `gone`: a key in the address that does not exist.
  */
-function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogContent | null) => void] {
+function useKeyDialog() {
   const [opened, setOpened] = useState<KeyDialogContent | null>(null);
   const search = new URLSearchParams(useSearch());
   const [path, goTo] = useLocation();
-  const view = useKey(search.get('key'));
+  const asked = search.get('key');
+  const { view, isKnown } = useOne('key', asked);
   const fromAddress: KeyDialogContent | null = search.has('new')
     ? { act: 'create' }
     : view
@@ -143,7 +145,7 @@ function useKeyDialog(): [KeyDialogContent | null, (content: KeyDialogContent | 
     for (const name of ['new', 'key', 'budget']) search.delete(name);
     goTo(search.size > 0 ? `${path}?${search}` : path, { replace: true });
   };
-  return [opened ?? fromAddress, change];
+  return { dialog: opened ?? fromAddress, setDialog: change, gone: isKnown && !view ? asked : null };
 }
 
 const days = 30;

@@ -1,6 +1,7 @@
 /** For administrators, if people sign in: the people, their API tokens, and the audit list. */
 import { SegmentedControl } from '@mantine/core';
 import { useSearchParams } from 'wouter';
+import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { TokensSection } from '../../components/tokens/TokensSection.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -10,9 +11,11 @@ import { PeopleSection } from './PeopleSection.tsx';
 const parts = ['people', 'tokens', 'audit'] as const;
 
 export function People() {
-  const { people: names } = useMessages();
+  const { people: names, noPage } = useMessages();
   const [search, setSearch] = useSearchParams();
-  const shown = parts.find((part) => part === search.get('show')) ?? 'people';
+  const asked = search.get('show');
+  const named = parts.find((part) => part === asked);
+  const shown = named ?? 'people';
   return (
     <Screen
       name="people"
@@ -26,6 +29,7 @@ export function People() {
         />
       }
     >
+      {asked !== null && !named && <GoneNote text={noPage.list(asked)} />}
       {shown === 'people' && <PeopleSection />}
       {shown === 'tokens' && <TokensSection of="all" />}
       {shown === 'audit' && <AuditSection />}

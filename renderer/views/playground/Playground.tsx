@@ -4,7 +4,7 @@
  */
 import { type ComponentType, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
+import { EmptyNote, GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -36,11 +36,12 @@ const panels: readonly { name: PanelName; Component: ComponentType<{ keyChoice: 
 ];
 
 export function Playground() {
-  const { playground: names } = useMessages();
+  const { playground: names, noPage } = useMessages();
   const keyChoice = useKeyChoice();
   const [path] = useLocation();
   const opened = useSentRequest();
-  const panel = panels.find(({ name }) => name === path.split('/')[2]) ?? panels[0];
+  const [, , asked = 'chat'] = path.split('/');
+  const panel = panels.find(({ name }) => name === asked);
   const currentTab = useRef<HTMLAnchorElement>(null);
   const panelName = panel?.name;
   // In a narrow window the tabs scroll sideways.
@@ -78,7 +79,11 @@ export function Playground() {
           {opened.state === 'opened' && opened.omitted.length > 0 && ` ${names.leftOut(opened.omitted.join(', '))}`}
         </p>
       )}
-      {panel && <panel.Component key={panel.name} keyChoice={keyChoice} />}
+      {panel ? (
+        <panel.Component key={panel.name} keyChoice={keyChoice} />
+      ) : (
+        <GoneNote text={noPage.capability(asked)} />
+      )}
     </Screen>
   );
 }

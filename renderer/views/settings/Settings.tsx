@@ -4,7 +4,9 @@
  */
 import { Button } from '@mantine/core';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { useSearch } from 'wouter';
+import { Link, useSearch } from 'wouter';
+import { nearestName } from '../../../server/contract/nearest-name.ts';
+import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
@@ -22,7 +24,12 @@ import { WindowPart } from './parts/WindowPart.tsx';
 import { PricesPart } from './prices/PricesPart.tsx';
 import classes from './Settings.module.css';
 import { SettingsGuide } from './SettingsGuide.tsx';
-import { FoundSettingsContext, searchableSections, searchSettings } from './search/settings-sections.ts';
+import {
+  FoundSettingsContext,
+  searchableSections,
+  searchSettings,
+  sectionTitle,
+} from './search/settings-sections.ts';
 
 const parts: Record<SectionId, ReactNode> = {
   window: <WindowPart />,
@@ -46,11 +53,13 @@ export function Settings() {
   const status = useControlState((state) => state.views?.status ?? null);
   const isDesktop = Boolean(useDesktop()?.view);
   const [search, setSearch] = useState('');
-  const current = sectionOf(new URLSearchParams(useSearch()).get('section')) ?? 'window';
+  const asked = new URLSearchParams(useSearch()).get('section');
   const sharedCounts = status?.sharedCounts ?? null;
   const searchable = useMemo(() => searchableSections(messages, { sharedCounts }), [messages, sharedCounts]);
   const found = useMemo(() => searchSettings(searchable, search), [searchable, search]);
   const available = sectionIds.filter((id) => id !== 'desktop' || isDesktop);
+  const named = available.find((id) => id === asked);
+  const current = named ?? 'window';
   const listed = available.filter(found.hasSection);
   const isShown = (id: SectionId) => (found.isAll ? id === current : found.hasSection(id));
   const opened = useOpened(available.filter(isShown));
@@ -64,6 +73,7 @@ export function Settings() {
       <div className={classes.columns}>
         <SettingsGuide sections={listed} current={current} search={search} onSearch={setSearch} />
         <div className={classes.sections}>
+          {asked !== null && !named && found.isAll && <NoSection asked={asked} among={available} />}
           {listed.length === 0 && (
             <div className={classes.noneFound}>
               <p className={classes.text}>{names.noneFound(search.trim())}</p>
@@ -89,6 +99,19 @@ export function Settings() {
         </div>
       </div>
     </Screen>
+  );
+}
+
+/** Instead of the section in the address, with the one that is probably meant. */
+function NoSection({ asked, among }: { asked: string; among: readonly SectionId[] }) {
+  const messages = useMessages();
+  const meant = sectionOf(nearestName(asked, among));
+  return (
+    <GoneNote text={messages.noPage.section(asked)}>
+      {meant && (
+        <Link href={`/settings?section=${meant}`}>{messages.noPage.meant(sectionTitle(meant, messages))}</Link>
+      )}
+    </GoneNote>
   );
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../../../server/contract/people.ts';
 import {
+  destinationOf,
   isListed,
   maySee,
   pathOf,
@@ -92,6 +93,33 @@ describe('the places of the window', () => {
     ['/nothing/requests', null],
   ])('%s leads to %s', (address, screen) => {
     expect(screenAt(address)).toBe(screen);
+  });
+
+  const moved = (to: string) => ({ kind: 'moved', to });
+  const nothing = (nearest: ScreenName | null) => ({ kind: 'nothing', nearest });
+  it.each([
+    ['/', 'the person at the machine', { kind: 'screen', screen: 'overview' }],
+    ['/', 'a member', moved('/account')],
+    ['/connect/codex', 'a member', { kind: 'screen', screen: 'connect' }],
+    ['/connect/', 'a member', moved('/connect')],
+    ['/settings/prices', 'the person at the machine', moved('/settings?section=prices')],
+    ['/settings/prices', 'a member', { kind: 'forbidden', screen: 'settings' }],
+    ['/keys/k1', 'a member', moved('/keys?key=k1')],
+    ['/models/openai/gpt-5', 'a manager', { kind: 'forbidden', screen: 'models' }],
+    ['/models/openai/gpt-5', 'an administrator who signed in', moved('/models?model=openai/gpt-5')],
+    ['/Keys/k1', 'a member', moved('/keys/k1')],
+    ['/traffic', 'a member', moved('/requests')],
+    ['/home', 'a member', moved('/account')],
+    ['/traffic/x', 'a member', nothing(null)],
+    ['/setings', 'the person at the machine', nothing('settings')],
+    ['/setings', 'a member', nothing(null)],
+    ['/people', 'the person at the machine', nothing(null)],
+    ['/people', 'a member', { kind: 'forbidden', screen: 'people' }],
+    ['/account/tokens', 'a member', nothing('account')],
+    ['/groups/a/b', 'the person at the machine', nothing('groups')],
+    ['/requests/%', 'a member', nothing('requests')],
+  ])('%s is for %s what it says', (path, role, expected) => {
+    expect(destinationOf(path, roles[role] ?? expect.fail(role))).toEqual(expected);
   });
 });
 
