@@ -4,8 +4,8 @@ import { type Command, Option } from 'commander';
 import { homeOf, placeOf } from '../connect/home-file.ts';
 import type { KeyView } from '../contract/access-views.ts';
 import { baseUrlOf } from '../contract/address.ts';
-import { type ClientGuide, type Connection, withoutVersion } from '../contract/clients/client-guide.ts';
-import { clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
+import { type ClientGuide, type Connection, type GuideStep, withoutVersion } from '../contract/clients/client-guide.ts';
+import { type ArrangedSteps, arrangeSteps, clientGuides, stepsOf } from '../contract/clients/client-guides.ts';
 import { stepTexts } from '../contract/clients/step-texts.ts';
 import { formatMessage } from '../contract/coded.ts';
 import type { AppliedConnection, ConnectPreview, StrongerSetting } from '../contract/connect-views.ts';
@@ -90,11 +90,18 @@ async function print({ control, output }: VerbContext, guide: ClientGuide, flags
   const key = await chooseKey(control, flags.key).catch(() => null);
   const model = flags.model ?? (key && (await chooseModel(control, key).catch(() => null))) ?? 'MODEL';
   const steps = stepsOf(guide, { baseUrl: await connectionUrl(control), key: 'YOUR_KEY', model });
-  const shownSteps = steps.map((step) => ({ ...step, say: formatMessage(stepTexts, step.say) }));
-  const text = shownSteps.map((step, index) => `${index + 1}. ${step.say}${indented(step)}`).join('\n\n');
-  output.show({ client: guide.id, steps: shownSteps }, text);
+  const shown = steps.map((step) => ({ ...step, say: formatMessage(stepTexts, step.say) }));
+  output.show({ client: guide.id, steps: shown }, textOf(arrangeSteps(steps)));
   if (!output.isJson)
     output.note(`\nYOUR_KEY: ${key ? `"sluice key reveal ${key.id}" prints it` : 'see "sluice key list"'}.`);
+}
+
+function textOf({ before, acts }: ArrangedSteps): string {
+  const sayOf = (step: GuideStep) => `${formatMessage(stepTexts, step.say)}${indented(step)}`;
+  // One alone needs no number.
+  const numberOf = (index: number) => (acts.length > 1 ? `${index + 1}. ` : '');
+  const numbered = acts.flatMap(({ step, notes }, index) => [`${numberOf(index)}${sayOf(step)}`, ...notes.map(sayOf)]);
+  return [...before.map(sayOf), ...numbered].join('\n\n');
 }
 
 function indented(step: object): string {

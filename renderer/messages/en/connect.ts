@@ -20,6 +20,9 @@ export const connect = {
   stepsOf: (client: string) => `Steps for ${client}`,
   snippetOf: (client: string) => `snippet for ${client}`,
 
+  keyIsCopied: (placeholder: string) => `Copying puts your key in place of ${placeholder}.`,
+  keyIsYours: (placeholder: string) => `Put your key in place of ${placeholder}.`,
+
   test: 'Send a test request',
   testPassed: (model: string, duration: string) => `Works: ${model} answered in ${duration}.`,
   testRefused: (model: string, status: number, message: string) => `${model} failed with ${status}: ${message}`,
@@ -28,8 +31,9 @@ export const connect = {
   applyTitle: 'Set up automatically',
   applyLead: (files: string) => `Sluice can write ${files} for you. You see the change before anything is written.`,
   applied: (model: string, ago: string) => `Set up for ${model} ${ago}.`,
-  appliedWithOldKey:
-    'Set up with an old key, which was rotated or revoked since. Review the change and apply it again.',
+  appliedWithOldKey: (client: string) =>
+    `${client} still has an old key, which no longer works: its requests are refused.`,
+  giveKey: (key: string) => `Give it the key “${key}”…`,
   settingOfEnvironment: (setting: string) => `${setting} of the environment`,
   settingIn: (setting: string, place: string) => `${setting} in ${place}`,
   appliedInVain: (model: string, preferred: string) =>

@@ -18,6 +18,9 @@ export const connect: typeof english.connect = {
   stepsOf: (client) => `${client} 的步骤`,
   snippetOf: (client) => `${client} 的代码片段`,
 
+  keyIsCopied: (placeholder) => `复制时会用你的密钥替换 ${placeholder}。`,
+  keyIsYours: (placeholder) => `请用你的密钥替换 ${placeholder}。`,
+
   test: '发送测试请求',
   testPassed: (model, duration) => `可用：${model} 在 ${duration} 内响应。`,
   testRefused: (model, status, message) => `${model} 失败（${status}）：${message}`,
@@ -26,7 +29,8 @@ export const connect: typeof english.connect = {
   applyTitle: '自动设置',
   applyLead: (files) => `Sluice 可以为你写入 ${files}。写入之前会先显示更改。`,
   applied: (model, ago) => `${ago}已设置为 ${model}。`,
-  appliedWithOldKey: '所写入的密钥已更换或吊销。请查看更改并重新应用。',
+  appliedWithOldKey: (client) => `${client} 使用的仍是已失效的旧密钥，它的请求会被拒绝。`,
+  giveKey: (key) => `换用密钥“${key}”…`,
   settingOfEnvironment: (setting) => `环境变量 ${setting}`,
   settingIn: (setting, place) => `${place} 中的 ${setting}`,
   appliedInVain: (model, preferred) =>

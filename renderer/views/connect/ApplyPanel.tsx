@@ -9,7 +9,7 @@ import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { ChangeDialog, namesOf } from './ChangeDialog.tsx';
-import { Snippet, type WithKey } from './ClientSteps.tsx';
+import { type CopiedKey, Snippet } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
 import { TestOutcomeNote, useTestCall } from './TestCall.tsx';
 
@@ -17,13 +17,13 @@ interface ApplyPanelProps {
   view: ConnectClientView;
   connection: Connection;
   keyChoice: KeyChoice;
-  withKey: WithKey;
+  copied: CopiedKey;
   /** Called after files were written. */
   onChanged(): void;
 }
 
 /** Writes the client's configuration file after showing the change, and can undo it. */
-export function ApplyPanel({ view, connection, keyChoice, withKey, onChanged }: ApplyPanelProps) {
+export function ApplyPanel({ view, connection, keyChoice, copied, onChanged }: ApplyPanelProps) {
   const {
     messages: { connect: messages },
     formats,
@@ -51,7 +51,7 @@ export function ApplyPanel({ view, connection, keyChoice, withKey, onChanged }: 
         ) : applied?.hasOldKey ? (
           <p className={classes.warning} role="status">
             <IconAlertTriangle size={16} className={classes.icon} aria-hidden />
-            <span>{messages.appliedWithOldKey}</span>
+            <span>{messages.appliedWithOldKey(view.name)}</span>
           </p>
         ) : applied ? (
           <p className={classes.applied} role="status">
@@ -68,7 +68,9 @@ export function ApplyPanel({ view, connection, keyChoice, withKey, onChanged }: 
             disabled={!canApply}
             onClick={() => setDialog('apply')}
           >
-            {messages.reviewChange}
+            {applied?.hasOldKey && keyChoice.key
+              ? messages.giveKey(keyChoice.key.name ?? keyChoice.key.id)
+              : messages.reviewChange}
           </Button>
           {applied && (
             <Button size="xs" variant="default" onClick={() => setDialog('undo')}>
@@ -83,7 +85,7 @@ export function ApplyPanel({ view, connection, keyChoice, withKey, onChanged }: 
             <Snippet
               code={`export ${keyVariable}=${shellWord(connection.key)}`}
               label={messages.snippetOf(view.name)}
-              withKey={withKey}
+              copied={copied}
             />
           </>
         )}

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconTerminal2 } from '@tabler/icons-react';
 import type { ClientGuide, Connection, GuideStep } from '../../../server/contract/clients/client-guide.ts';
-import { stepsOf } from '../../../server/contract/clients/client-guides.ts';
+import { arrangeSteps, stepsOf } from '../../../server/contract/clients/client-guides.ts';
 import { formatMessage } from '../../../server/contract/coded.ts';
 import { shellWord } from '../../../server/contract/shell-words.ts';
 import { CopyButton, CopyLine } from '../../components/copying/CopyButton.tsx';
@@ -19,21 +19,32 @@ interface ClientStepsProps extends Omit<ArrivalNoteProps, 'clientId'> {
   terminalKey: string | null;
   /** The chosen model; empty if there is none. */
   model: string;
-  /** Puts the key where its placeholder is shown. */
-  withKey: WithKey;
+  copied: CopiedKey;
 }
 
-export type WithKey = (text: string) => Promise<string | null>;
+/** The key in what is copied, where only its placeholder is shown. */
+export interface CopiedKey {
+  /** Puts it in. */
+  into(text: string): Promise<string | null>;
+  /** Says so below such a text; null if it has none to say, because it shows the key. */
+  noteOn(text: string): string | null;
+}
 
 /** The steps to set up one client, and whether its requests have arrived. */
-export function ClientSteps({ guide, connection, terminalKey, model, withKey, ...arrival }: ClientStepsProps) {
+export function ClientSteps({ guide, connection, terminalKey, model, copied, ...arrival }: ClientStepsProps) {
   const { connect: messages } = useMessages();
+  const { before, acts } = arrangeSteps(stepsOf(guide, connection));
+  const shown = (step: GuideStep) => (
+    <Step key={formatMessage(messages.steps, step.say)} step={step} client={guide.name} copied={copied} />
+  );
   return (
     <Section title={messages.stepsOf(guide.name)}>
-      <ol className={classes.steps}>
-        {stepsOf(guide, connection).map((step) => (
+      {before.length > 0 && <div className={classes.before}>{before.map(shown)}</div>}
+      <ol className={acts.length > 1 ? classes.steps : classes.onlyStep}>
+        {acts.map(({ step, notes }) => (
           <li key={formatMessage(messages.steps, step.say)}>
-            <Step step={step} client={guide.name} withKey={withKey} />
+            {shown(step)}
+            {notes.length > 0 && <div className={classes.notes}>{notes.map(shown)}</div>}
           </li>
         ))}
       </ol>
@@ -72,14 +83,14 @@ function TerminalOpener({ keyId, model }: { keyId: string; model: string }) {
   );
 }
 
-function Step({ step, client, withKey }: { step: GuideStep; client: string; withKey: WithKey }) {
+function Step({ step, client, copied }: { step: GuideStep; client: string; copied: CopiedKey }) {
   const { connect: messages } = useMessages();
   const text = formatMessage(messages.steps, step.say);
   if ('snippet' in step) {
     return (
       <>
         <p className={classes.text}>{text}</p>
-        <Snippet code={step.snippet} label={messages.snippetOf(client)} withKey={withKey} />
+        <Snippet code={step.snippet} label={messages.snippetOf(client)} copied={copied} />
       </>
     );
   }
@@ -92,11 +103,12 @@ function Step({ step, client, withKey }: { step: GuideStep; client: string; with
             <div key={label}>
               <dt>{label}</dt>
               <dd>
-                <CopyLine value={value} copied={() => withKey(value)} label={label} />
+                <CopyLine value={value} copied={() => copied.into(value)} label={label} />
               </dd>
             </div>
           ))}
         </dl>
+        <CopyNote text={step.fields.map(({ value }) => value).join('\n')} copied={copied} />
       </>
     );
   }
@@ -109,13 +121,21 @@ function Step({ step, client, withKey }: { step: GuideStep; client: string; with
 }
 
 /** A code block with a copy button, which copies what works: the key itself, though it is not shown. */
-export function Snippet({ code, label, withKey }: { code: string; label: string; withKey: WithKey }) {
+export function Snippet({ code, label, copied }: { code: string; label: string; copied: CopiedKey }) {
   return (
-    <div className={classes.snippet}>
-      <pre className={classes.code}>{code}</pre>
-      <div className={classes.copy}>
-        <CopyButton value={() => withKey(code)} label={label} />
+    <>
+      <div className={classes.snippet}>
+        <pre className={classes.code}>{code}</pre>
+        <div className={classes.copy}>
+          <CopyButton value={() => copied.into(code)} label={label} />
+        </div>
       </div>
-    </div>
+      <CopyNote text={code} copied={copied} />
+    </>
   );
+}
+
+function CopyNote({ text, copied }: { text: string; copied: CopiedKey }) {
+  const note = copied.noteOn(text);
+  return note !== null && <p className={classes.copyNote}>{note}</p>;
 }

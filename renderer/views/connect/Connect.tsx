@@ -10,7 +10,7 @@ import { nearestName } from '../../../server/contract/nearest-name.ts';
 import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
-import { useKeyChoice } from '../../state/choices/use-key-choice.ts';
+import { type KeyChoice, useKeyChoice } from '../../state/choices/use-key-choice.ts';
 import { useModelChoice } from '../../state/choices/use-model-choice.ts';
 import type { ControlState } from '../../state/control/control-state.ts';
 import { useControlState } from '../../state/control/use-control.ts';
@@ -20,7 +20,7 @@ import { useDesktop } from '../../state/window/use-desktop.ts';
 import { ApplyPanel } from './ApplyPanel.tsx';
 import { ChoiceBar } from './ChoiceBar.tsx';
 import { ClientList } from './ClientList.tsx';
-import { ClientSteps } from './ClientSteps.tsx';
+import { ClientSteps, type CopiedKey } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
 
 const keyPlaceholder = 'YOUR_KEY';
@@ -46,12 +46,7 @@ export function Connect() {
     key: keyChoice.secret ?? keyPlaceholder,
     model: models.model || modelPlaceholder,
   };
-  const withKey = async (text: string) => {
-    if (!text.includes(keyPlaceholder)) return text;
-    const { secret } = await keyChoice.peek();
-    // Whoever entered the key elsewhere puts it in there too.
-    return secret === null ? text : text.replaceAll(keyPlaceholder, secret);
-  };
+  const copied = useCopiedKey(keyChoice);
   const top = useTopOf(guide?.id ?? null);
   return (
     <Screen name="connect">
@@ -67,7 +62,7 @@ export function Connect() {
                 view={view}
                 connection={{ ...connection, model: models.model }}
                 keyChoice={keyChoice}
-                withKey={withKey}
+                copied={copied}
                 onChanged={configurable.refetch}
               />
             )}
@@ -76,7 +71,7 @@ export function Connect() {
               connection={connection}
               model={models.model}
               terminalKey={isAdmin && isOnGatewaysMachine && keyChoice.key?.canReveal ? keyChoice.key.id : null}
-              withKey={withKey}
+              copied={copied}
               clientKey={keyChoice.key}
               fromLedger={fromLedger}
             />
@@ -104,6 +99,22 @@ function NoClient({ asked }: { asked: string }) {
 
 function isLoopback(hostname: string): boolean {
   return /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
+}
+
+function useCopiedKey({ key, peek }: KeyChoice): CopiedKey {
+  const { connect: messages } = useMessages();
+  return {
+    async into(text) {
+      if (!text.includes(keyPlaceholder)) return text;
+      const { secret } = await peek();
+      // Whoever entered the key elsewhere puts it in there too.
+      return secret === null ? text : text.replaceAll(keyPlaceholder, secret);
+    },
+    noteOn(text) {
+      if (!text.includes(keyPlaceholder)) return null;
+      return key?.canReveal ? messages.keyIsCopied(keyPlaceholder) : messages.keyIsYours(keyPlaceholder);
+    },
+  };
 }
 
 /** The steps of a client begin in sight, wherever in the list it was chosen. */

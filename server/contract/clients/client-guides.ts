@@ -297,3 +297,26 @@ export function stepsOf(guide: ClientGuide, connection: Connection): readonly Gu
   const code = endpoint === '/v1/chat/completions' ? 'uses-chat' : 'uses-other';
   return [...steps, { say: { code, endpoint } }];
 }
+
+/** What is done one after the other. All else is to be known, is optional, or is another way to do the same. */
+const acts: ReadonlySet<GuideStep['say']['code']> = new Set([
+  ...(['run-in-terminal', 'any-in-terminal', 'install', 'write-program', 'start-in-environment', 'any-other'] as const),
+  ...(['put-into', 'add-to', 'open', 'run-from-palette', 'fill-in', 'add-model', 'zed-key', 'raycast-plan'] as const),
+]);
+
+export interface ArrangedSteps {
+  /** What to know before the first. */
+  before: GuideStep[];
+  /** In order; only these are numbered. */
+  acts: { step: GuideStep; notes: GuideStep[] }[];
+}
+
+/** The steps with each note at the one that it is about. */
+export function arrangeSteps(steps: readonly GuideStep[]): ArrangedSteps {
+  const arranged: ArrangedSteps = { before: [], acts: [] };
+  for (const step of steps) {
+    if (acts.has(step.say.code)) arranged.acts.push({ step, notes: [] });
+    else (arranged.acts.at(-1)?.notes ?? arranged.before).push(step);
+  }
+  return arranged;
+}

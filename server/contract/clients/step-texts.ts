@@ -84,7 +84,7 @@ export const stepTexts: TextsOf<StepCodes> = {
     `Optional: Aider calls itself openai-python. With this in ${file}, its requests show as Aider:`,
   'llama-index-class': () =>
     'The class OpenAI of LlamaIndex refuses model names that it does not know. OpenAILike takes any.',
-  'raycast-plan': () => 'Custom providers are switched on in Raycast’s Settings → AI.',
+  'raycast-plan': () => 'Switch custom providers on in Raycast’s Settings → AI.',
   'goose-host': () => 'The host has no /v1: Goose adds the path itself.',
   'embeddings-offline': () =>
     'OpenAIEmbeddings downloads a tokenizer first. Set check_embedding_ctx_length=False to do without it.',
