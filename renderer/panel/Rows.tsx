@@ -1,7 +1,7 @@
 /** The parts of which the panel's lists are made, and the way from them to the window. */
 import { createContext, type MouseEvent, type ReactNode, useContext, useId } from 'react';
 import { clientGuides } from '../../server/contract/clients/client-guides.ts';
-import { clientIdOf } from '../../server/contract/clients/known-clients.ts';
+import { clientIdOf, windowId, windowTitle } from '../../server/contract/clients/known-clients.ts';
 import type { PanelClient } from '../../server/contract/panel-view.ts';
 import type { DesktopApi } from '../state/api/api.ts';
 import classes from './Rows.module.css';
@@ -50,7 +50,7 @@ export function WindowLink({ path, className, children }: WindowLinkProps) {
   );
 }
 
-const productNames = new Map(clientGuides.map(({ id, name }) => [id, name]));
+const productNames = new Map([...clientGuides.map(({ id, name }) => [id, name] as const), [windowId, windowTitle]]);
 
 /** `Claude Code`, or what a client calls itself, without version and remarks. */
 export function nameOfClient(client: string): string {

@@ -3,6 +3,7 @@
  * session is called.
  */
 
+import { clientNameOf, windowTitle } from './clients/known-clients.ts';
 import type { RequestOutcome, ToolResult, UsageCertainty } from './ledger.ts';
 
 /** Sums over requests of a session. */
@@ -157,7 +158,8 @@ export interface ToolCallText {
 
 /** Shortens `claude-cli/2.1.197 (external, cli)` to `claude-cli/2.1.197`. */
 export function programOf(client: string | null): string | null {
-  return client?.split(' ', 1)[0] || null;
+  const name = client === null ? '' : clientNameOf(client);
+  return name === windowTitle ? name : name.split(' ', 1)[0] || null;
 }
 
 type Titled = Pick<SessionView, 'name' | 'client' | 'models'>;

@@ -84,7 +84,8 @@ export const firstRun = {
   providerOpen: 'Another service …',
   found: (variables: string) => `Found in the environment: ${variables}`,
   tool: 'Connect a tool',
-  toolText: 'Codex, Cursor, Claude Code or your own program. This step is done when its first request arrives.',
+  toolText:
+    'Codex, Cursor, Claude Code or your own program. This step is done when its first answer has come; calls by hand or from a script do not count.',
   toolOpen: 'Another tool …',
 };
 

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { dayMs } from '../../../server/contract/units.ts';
 import { AddressStep } from '../../components/first-call/AddressStep.tsx';
 import { FirstCall } from '../../components/first-call/FirstCall.tsx';
@@ -9,7 +8,7 @@ import { useMessages } from '../../messages/use-messages.ts';
 import { useKeyChoice } from '../../state/choices/use-key-choice.ts';
 import type { ControlState } from '../../state/control/control-state.ts';
 import { useControlState } from '../../state/control/use-control.ts';
-import { progressOf } from '../../state/first-run/use-first-run.ts';
+import { progressOf, useAddressCopied } from '../../state/first-run/use-first-run.ts';
 
 /** The first steps of a person who was invited: a key, a call, a tool. Shown until all are done, or for a day of use. */
 export function OwnFirstSteps() {
@@ -18,13 +17,14 @@ export function OwnFirstSteps() {
   const hasCalled = useControlState((state) => ownProgress(state).hasCalled);
   const hasTool = useControlState((state) => ownProgress(state).hasTool);
   const choice = useKeyChoice();
-  const [isCopied, setCopied] = useState(false);
+  const hasUsedAddress = useControlState((state) => ownProgress(state).hasAddress);
+  const [isCopied, noteCopied] = useAddressCopied();
   if (!isNew || (hasCalled && hasTool)) return null;
   return (
     <Section title={names.title}>
       <ol className={classes.steps}>
-        <Step number={1} title={names.address} text={names.addressText} isDone={isCopied || hasCalled}>
-          <AddressStep choice={choice} onCopied={() => setCopied(true)} />
+        <Step number={1} title={names.address} text={names.addressText} isDone={isCopied || hasUsedAddress}>
+          <AddressStep choice={choice} onCopied={noteCopied} />
         </Step>
         <Step number={2} title={names.call} text={names.ownCallText} isDone={hasCalled}>
           <FirstCall choice={choice} />

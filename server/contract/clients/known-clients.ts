@@ -56,6 +56,21 @@ const knownClients: readonly KnownClient[] = [
   { id: 'openai-node', is: /^(?:Async)?OpenAI\/JS /, isSdk: true },
 ];
 
+/** Browsers and libraries for HTTP, with which a call is made by hand or by a script. */
+const plainHttp =
+  /^(?:Mozilla|curl|Wget|HTTPie|xh|PostmanRuntime|insomnia|bruno-runtime|python-(?:requests|httpx|urllib3)|Python-urllib|Python\/[\d.]+ aiohttp|axios|node-fetch|got|undici|node|Deno|Bun|Go-http-client|okhttp|Java|Java-http-client|Apache-HttpClient|Ruby|Faraday|reqwest|libwww-perl|GuzzleHttp|PowerShell)(?:[ /]|$)/i;
+
+/** Whether a client is a program for models: neither the window nor anything with which a call is made by hand. */
+export function isTool(client: string): boolean {
+  const id = clientIdOf(client);
+  return id === null ? !plainHttp.test(client) : id !== windowId && id !== 'curl';
+}
+
+/** What a client is called in lists: what it calls itself, but the window not like the browser in which it is. */
+export function clientNameOf(client: string): string {
+  return clientIdOf(client) === windowId ? windowTitle : client;
+}
+
 /** The client's id; null if it is unknown. */
 export function clientIdOf(client: string): string | null {
   return knownClients.find(({ is }) => is.test(client))?.id ?? null;

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
-import { clientIdOf, isIdentifiable, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
+import {
+  clientIdOf,
+  clientNameOf,
+  isIdentifiable,
+  isTool,
+  mayBeAny,
+} from '../../../server/contract/clients/known-clients.ts';
+import { programOf } from '../../../server/contract/session-views.ts';
 
 const aiSdk = 'ai-sdk-provider-utils/5.0.81 node.js/24';
 
@@ -49,6 +56,33 @@ describe('a client', () => {
     expect(mayBeAny('claude-cli/2.1.197 (external, sdk-cli)')).toBe(false);
     expect(isIdentifiable('n8n')).toBe(false);
     expect(isIdentifiable('codex')).toBe(true);
+  });
+
+  it.each([
+    ['Mozilla/5.0 (X11; Linux x86_64) [Sluice window]', 'Sluice window', 'Sluice window'],
+    ['Mozilla/5.0 (X11; Linux x86_64)', 'Mozilla/5.0 (X11; Linux x86_64)', 'Mozilla/5.0'],
+    ['claude-cli/2.1.197 (external, cli)', 'claude-cli/2.1.197 (external, cli)', 'claude-cli/2.1.197'],
+  ])('%s is called %s, and the program %s', (client, name, program) => {
+    expect(clientNameOf(client)).toBe(name);
+    expect(programOf(client)).toBe(program);
+  });
+
+  it.each([
+    ['claude-cli/2.1.197 (external, cli)', true],
+    ['OpenAI/Python 3.54.0', true],
+    ['Mozilla/5.0 (X11; Linux x86_64) [Cherry Studio]', true],
+    ['Raycast/1.104.0', true],
+    ['Mozilla/5.0 (X11; Linux x86_64) [Sluice window]', false],
+    ['Mozilla/5.0 (X11; Linux x86_64)', false],
+    ['curl/8.5.0', false],
+    ['python-requests/2.32.3', false],
+    ['Python/3.12 aiohttp/3.9.1', false],
+    ['node', false],
+    ['Go-http-client/1.1', false],
+    ['Mozilla/5.0 (Windows NT; en-US) WindowsPowerShell/5.1', false],
+    ['PowerShell/7.5.0', false],
+  ])('%s is a tool: %s', (client, expected) => {
+    expect(isTool(client)).toBe(expected);
   });
 });
 

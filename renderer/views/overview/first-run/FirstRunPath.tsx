@@ -11,15 +11,15 @@ import { KeepQuestion } from '../../../components/recent/RecentNote.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
-import type { FirstRun } from '../../../state/first-run/use-first-run.ts';
+import { doneSteps, type FirstRun, stepCount, useAddressCopied } from '../../../state/first-run/use-first-run.ts';
 
 /** The first steps for a new user. Each is ticked off once it is done, on whatever screen. */
 export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
   const { firstRun: names } = useMessages();
   const choice = useKeyChoice();
-  const [isCopied, setCopied] = useState(false);
-  const { hasCalled, hasProvider, hasTool } = progress;
-  const isDone = hasCalled && hasProvider && hasTool;
+  const [, noteCopied] = useAddressCopied();
+  const { hasCalled, hasAddress, hasProvider, hasTool } = progress;
+  const isDone = doneSteps(progress) === stepCount;
   // What ends while it is looked at stays, with the answer; whoever comes back later is not shown four steps that are done.
   const [wasDone] = useState(isDone);
   return (
@@ -45,8 +45,8 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
           >
             <FirstCall choice={choice} />
           </Step>
-          <Step number={3} title={names.address} text={names.addressText} isDone={isCopied || hasCalled}>
-            <AddressStep choice={choice} onCopied={() => setCopied(true)} />
+          <Step number={3} title={names.address} text={names.addressText} isDone={hasAddress}>
+            <AddressStep choice={choice} onCopied={noteCopied} />
           </Step>
           <Step number={4} title={names.tool} text={names.toolText} isDone={hasTool}>
             <ToolLinks />

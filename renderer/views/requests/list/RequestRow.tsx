@@ -1,6 +1,7 @@
 import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
+import { clientNameOf } from '../../../../server/contract/clients/known-clients.ts';
 import type { RequestOutcome } from '../../../../server/contract/ledger.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
@@ -72,7 +73,7 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
   provider: ProviderCell,
   key: ({ request }) => <NameCell className={classes.key} name={useNameOf('key', request.keyId)} />,
   group: ({ request }) => <NameCell className={classes.group} name={useNameOf('group', request.groupId)} />,
-  client: ({ request }) => <NameCell className={classes.client} name={request.client} />,
+  client: ({ request }) => <NameCell className={classes.client} name={request.client && clientNameOf(request.client)} />,
   firstByte: ({ request: { firstByteMs } }) => {
     const { formats } = useLocalization();
     return <td className={classes.firstByte}>{firstByteMs === null ? unknown : formats.duration(firstByteMs)}</td>;

@@ -30,19 +30,22 @@ const answered: LiveRequest = {
   costUsd: null,
   client: 'codex_cli_rs/0.61',
 };
+const window = 'Mozilla/5.0 (X11) Chrome/140 [Sluice window]';
 const stepsOf = (changes: Partial<LiveRequest>) => {
-  const { hasCalled, hasTool } = progressOf({ views: null, requests: [{ ...answered, ...changes }] });
-  return [hasCalled, hasTool];
+  const { hasCalled, hasAddress, hasTool } = progressOf({ views: null, requests: [{ ...answered, ...changes }] });
+  return [hasCalled, hasAddress, hasTool];
 };
 
 describe('how far a newcomer has come', () => {
   it.each([
-    ['a tool’s request that was answered', {}, [true, true]],
-    ['the call that the window makes', { client: 'Mozilla/5.0 (X11) Chrome/140' }, [true, false]],
-    ['a call in the terminal', { client: 'curl/8.5.0' }, [true, false]],
-    ['a request that failed', { outcome: 'error', status: 404 }, [false, false]],
-    ['one that runs', { outcome: null, status: null }, [false, false]],
-    ['a list of models', { method: 'GET', route: '/v1/models', capability: null }, [false, false]],
+    ['a tool’s request that was answered', {}, [true, true, true]],
+    ['a call from the window', { client: window }, [true, false, false]],
+    ['a call in the terminal', { client: 'curl/8.5.0' }, [true, true, false]],
+    ['a call from a script', { client: 'python-requests/2.32.3' }, [true, true, false]],
+    ['one that does not say from what', { client: null }, [true, true, false]],
+    ['a request that failed', { outcome: 'error', status: 404 }, [false, false, false]],
+    ['one that runs', { outcome: null, status: null }, [false, false, false]],
+    ['a list of models', { method: 'GET', route: '/v1/models', capability: null }, [false, false, false]],
   ] satisfies [string, Partial<LiveRequest>, boolean[]][])('by %s', (_, changes, expected) => {
     expect(stepsOf(changes)).toEqual(expected);
   });
