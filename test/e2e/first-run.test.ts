@@ -197,6 +197,7 @@ describe('the first run', () => {
     await page.getByRole('button', { name: 'Off: keep no contents' }).click();
     await note.waitFor({ state: 'detached' });
     expect(await settings()).toBe('off');
+    await path(page).getByText('What is sent and answered is not kept.').waitFor();
   });
 
   it('keeps what is sent for a week where that is wanted', async () => {
@@ -206,6 +207,13 @@ describe('the first run', () => {
     await page.getByText('Keep what is sent and answered?').waitFor({ state: 'detached' });
     expect(await gateway.gateway.query({ type: 'groups' })).toMatchObject([{ id: 'default', capture: true }]);
     expect((await gateway.gateway.query({ type: 'status' })).recentCapture).toBeNull();
+    await path(page).getByText('What is sent and answered is kept for 7 days, on this machine.').waitFor();
+    await path(page).getByRole('button', { name: 'Change what is kept' }).click();
+    await page.getByRole('button', { name: 'Newest 50, in memory' }).click();
+    await path(page).getByText(/^The contents of the newest 50 requests are kept in memory/).waitFor();
+    expect(await gateway.gateway.query({ type: 'groups' })).toMatchObject([{ id: 'default', capture: false }]);
+    expect((await gateway.gateway.query({ type: 'status' })).recentCapture).toBe('on');
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('is not shown to who has used Sluice before', async () => {

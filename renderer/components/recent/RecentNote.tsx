@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
-import { useMessages } from '../../messages/use-messages.ts';
+import { useState } from 'react';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
@@ -9,48 +10,93 @@ import classes from './RecentNote.module.css';
 export function RecentNote() {
   const { recentCapture: names } = useMessages();
   const isKept = useControlState(({ views }) => views !== null && views.status.recentCapture !== null);
-  const command = useCommand();
   if (!isKept) return null;
-  const end = () => void command.run({ type: 'settings.update', changes: { capture: { recent: 'off' } } });
   return (
     <div className={classes.note} role="note">
       <span>{names.note}</span>
-      <Button size="compact-xs" variant="default" aria-label={names.endNamed} loading={command.isRunning} onClick={end}>
-        {names.end}
-      </Button>
-      {command.problem && <CommandProblem problem={command.problem} />}
+      <EndButton />
     </div>
   );
 }
 
-/** What becomes of what is sent and answered. Asked once. */
-export function KeepQuestion() {
+function EndButton() {
   const { recentCapture: names } = useMessages();
-  const isAsked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
-  const groups = useControlState(({ views }) => views?.groups ?? null);
   const command = useCommand();
-  if (!isAsked) return null;
-  const answer = async (recent: 'on' | 'off') =>
-    command.run({ type: 'settings.update', changes: { capture: { recent } } });
-  const keep = async () => {
-    for (const { keyCount: _, limitUse: __, ...group } of groups ?? []) {
-      if (!(await command.run({ type: 'group.put', group: { ...group, capture: true } }))) return;
+  const end = () => void command.run({ type: 'settings.update', changes: { capture: { recent: 'off' } } });
+  return (
+    <>
+      <Button size="compact-xs" variant="default" aria-label={names.endNamed} loading={command.isRunning} onClick={end}>
+        {names.end}
+      </Button>
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </>
+  );
+}
+
+/** What becomes of what is sent and answered: asked once, and afterwards the answer, which can be changed. */
+export function KeepQuestion() {
+  const isAsked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
+  const isAnswered = useControlState(({ views }) => views !== null && views.status.settings.capture.recent !== 'unasked');
+  const [isChanging, setChanging] = useState(false);
+  if (isAsked || (isAnswered && isChanging)) return <Question onAnswered={() => setChanging(false)} />;
+  return isAnswered && <Answer onChange={() => setChanging(true)} />;
+}
+
+/** Whether all groups keep what is sent and answered. */
+function useIsKept(): boolean {
+  return useControlState(({ views }) => !!views?.groups.length && views.groups.every(({ capture }) => capture));
+}
+
+const useDaysKept = () => useControlState(({ views }) => views?.status.settings.capture.retentionDays ?? 0);
+
+function Answer({ onChange }: { onChange(): void }) {
+  const { messages, formats } = useLocalization();
+  const { recentCapture: names } = messages;
+  const isInMemory = useControlState(({ views }) => views?.status.recentCapture === 'on');
+  const isKept = useIsKept();
+  const days = useDaysKept();
+  return (
+    <div className={`${classes.note} ${classes.answer}`} role="note">
+      <span>{isKept ? names.kept(days, formats.number(days)) : isInMemory ? names.note : names.notKept}</span>
+      {isInMemory && !isKept && <EndButton />}
+      <Button size="compact-xs" variant="default" aria-label={names.changeNamed} onClick={onChange}>
+        {names.change}
+      </Button>
+    </div>
+  );
+}
+
+function Question({ onAnswered }: { onAnswered(): void }) {
+  const { messages, formats } = useLocalization();
+  const { recentCapture: names } = messages;
+  const isUnasked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
+  const groups = useControlState(({ views }) => views?.groups ?? null);
+  const isKept = useIsKept();
+  const days = useDaysKept();
+  const command = useCommand();
+  const answer = async (keeps: boolean, recent: 'on' | 'off') => {
+    const changed = groups?.filter(({ capture }) => (keeps ? !capture : isKept)) ?? [];
+    for (const { keyCount: _, limitUse: __, ...group } of changed) {
+      if (!(await command.run({ type: 'group.put', group: { ...group, capture: keeps } }))) return;
     }
-    await answer('off');
+    if (await command.run({ type: 'settings.update', changes: { capture: { recent } } })) onAnswered();
   };
   return (
     <div className={classes.question}>
       <h3 className={classes.title}>{names.question}</h3>
-      <p className={classes.text}>{names.questionText}</p>
+      <p className={classes.text}>
+        {names.questionText}
+        {isUnasked && `${formats.gap}${names.untilAnswered}`}
+      </p>
       {command.problem && <CommandProblem problem={command.problem} />}
       <div className={classes.answers}>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void keep()}>
-          {names.keepDays}
+        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer(true, 'off')}>
+          {names.keepDays(days, formats.number(days))}
         </Button>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer('on')}>
+        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer(false, 'on')}>
           {names.keepNewest}
         </Button>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer('off')}>
+        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer(false, 'off')}>
           {names.keepNothing}
         </Button>
       </div>

@@ -206,11 +206,17 @@ export const attention = {
 export const recentCapture = {
   question: 'Keep what is sent and answered?',
   questionText:
-    'So that you can see it in the request log. It stays on this machine, without keys. Until you answer, the newest 50 requests are kept in memory.',
-  keepDays: 'Keep for 7 days',
+    'So that you can see it in the request log. It stays on this machine, without keys.',
+  untilAnswered: 'Until you answer, the newest 50 requests are kept in memory.',
+  keepDays: (days: number, count: string) => `Keep for ${count} ${days === 1 ? 'day' : 'days'}`,
   keepNewest: 'Newest 50, in memory',
   keepNothing: 'Not now',
   note: 'The contents of the newest 50 requests are kept in memory until Sluice ends, and in no file.',
   end: 'Off',
   endNamed: 'Off: keep no contents',
+  kept: (days: number, count: string) =>
+    `What is sent and answered is kept for ${count} ${days === 1 ? 'day' : 'days'}, on this machine.`,
+  notKept: 'What is sent and answered is not kept.',
+  change: 'Change',
+  changeNamed: 'Change what is kept',
 };

@@ -183,11 +183,16 @@ export const attention: typeof english.attention = {
 
 export const recentCapture: typeof english.recentCapture = {
   question: '保留发送和返回的内容？',
-  questionText: '这样可以在请求日志中查看。内容只留在本机，不含密钥。在你回答之前，最新 50 个请求保存在内存中。',
-  keepDays: '保留 7 天',
+  questionText: '这样可以在请求记录中查看。内容只留在本机，不含密钥。',
+  untilAnswered: '在你回答之前，最新 50 个请求保存在内存中。',
+  keepDays: (_days, count) => `保留 ${count} 天`,
   keepNewest: '最新 50 个，仅在内存中',
   keepNothing: '暂不保留',
   note: '最新 50 个请求的内容保存在内存中，直到 Sluice 退出；不写入任何文件。',
   end: '关闭',
   endNamed: '关闭：不保留内容',
+  kept: (_days, count) => `发送和返回的内容在本机保留 ${count} 天。`,
+  notKept: '不保留发送和返回的内容。',
+  change: '更改',
+  changeNamed: '更改保留的内容',
 };

@@ -19,6 +19,8 @@ export function Overview() {
   const choice = useOverviewChoice();
   const usage = useUsage(choice);
   const { isShown: isFirstRun, progress, end } = useFirstRun();
+  // Once it is answered, the guide says what is kept.
+  const isUnasked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
   const hasUsage = !isFirstRun || progress.hasCalled;
   return (
     <Screen
@@ -38,7 +40,7 @@ export function Overview() {
       {isFirstRun && <FirstRunPath progress={progress} end={end} />}
       {hasUsage && <LiveStrip />}
       {!isFirstRun && <DemoNote />}
-      <RecentNote />
+      {(!isFirstRun || isUnasked) && <RecentNote />}
       <AttentionSection isFirstRun={isFirstRun} />
       {hasUsage && <UsageSection choice={choice} usage={usage} />}
     </Screen>
