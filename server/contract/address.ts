@@ -86,30 +86,59 @@ function withScheme(address: string): string {
   return isNearby(url) && url.port !== '443' ? `http://${bare}` : `https://${bare}`;
 }
 
-/** Loopback, private, link-local and carrier-grade networks; the last is also that of Tailscale. */
-const nearNetworks = [
-  '127.0.0.0/8',
+const networksOf = (entries: readonly string[]) =>
+  entries.map(parseNetwork).filter((network): network is Network => network !== null);
+
+const loopback = networksOf(['127.0.0.0/8', '::1/128']);
+
+/** Whether the hostname of a URL, as `URL` writes it, is this machine's own in any spelling. */
+export function isLoopback(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, '');
+  const address = parseAddress(name);
+  if (address) return loopback.some((network) => isInNetwork(address, network));
+  return name === 'localhost' || name.endsWith('.localhost');
+}
+
+/** Private, link-local and carrier-grade networks; the last is also that of Tailscale. */
+const nearNetworks = networksOf([
   '0.0.0.0/32',
   '10.0.0.0/8',
   '172.16.0.0/12',
   '192.168.0.0/16',
   '169.254.0.0/16',
   '100.64.0.0/10',
-  '::1/128',
   'fc00::/7',
   'fe80::/10',
-]
-  .map(parseNetwork)
-  .filter((network): network is Network => network !== null);
+]);
 
 /** Names that only resolve within a network: those without a dot, and those reserved for that. */
 const nearName = /^[^.]+$|\.(?:localhost|local|lan|home|internal|home\.arpa)$/i;
 
 /** Whether the host is this machine or in its network, where servers usually have no certificate. */
 function isNearby({ hostname }: URL): boolean {
+  if (isLoopback(hostname)) return true;
   const address = parseAddress(hostname);
   if (!address) return nearName.test(hostname.replace(/\.$/, ''));
   return nearNetworks.some((network) => isInNetwork(address, network));
+}
+
+/** Labels of a country's domain below which organisations register: `example.co.uk`. */
+const registries = new Set(['ac', 'co', 'com', 'edu', 'gov', 'ne', 'net', 'or', 'org']);
+
+/**
+ * What a person would call the service at an address: `local` on this machine, `lan` or the host's name in its network,
+ * `deepseek` for `https://api.deepseek.com/v1`. Undefined if it is no address.
+ */
+export function nameOfAddress(baseUrl: string): string | undefined {
+  const url = URL.parse(baseUrl);
+  if (!url) return undefined;
+  const { hostname } = url;
+  if (isLoopback(hostname)) return 'local';
+  if (parseAddress(hostname)) return isNearby(url) ? 'lan' : hostname;
+  const labels = hostname.split('.').filter(Boolean);
+  if (isNearby(url)) return labels[0];
+  const isOfCountry = labels.length > 2 && labels.at(-1)?.length === 2 && registries.has(labels.at(-2) ?? '');
+  return labels.at(isOfCountry ? -3 : -2) ?? hostname;
 }
 
 /** The host by which this machine reaches a server listening on `host`; loopback if that is a wildcard address. */

@@ -2,7 +2,7 @@
  * Assembles the control side of a gateway: live configuration, model discovery, limits, control plane and its routes.
  */
 import { join } from 'node:path';
-import { baseUrlAt, reachableOrigin } from '../contract/address.ts';
+import { baseUrlAt, isLoopback, reachableOrigin } from '../contract/address.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { StatusView } from '../contract/status-views.ts';
@@ -27,7 +27,6 @@ import { hostAndPort } from '../routing/compile.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import { createFetch } from '../transport/fetch.ts';
-import { isLoopback } from '../transport/proxy-choice.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Foundations } from './foundations.ts';
 import { openLimits } from './limits.ts';

@@ -1,9 +1,9 @@
 /** Finds model servers on their default ports on this machine, with harmless GET requests to loopback. */
 
+import { isLoopback } from '../contract/address.ts';
 import type { ProviderConfig } from '../contract/config.ts';
 import type { DetectedServer, Preset } from '../contract/preset.ts';
 import { type CollectedResponse, readResponse } from '../transport/fetch.ts';
-import { isLoopback } from '../transport/proxy-choice.ts';
 import type { Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { parseModelList } from './list-models.ts';

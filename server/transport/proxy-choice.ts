@@ -1,6 +1,6 @@
 /** Which proxy a call goes through: the provider's own, those of the environment, or the operating system's. */
 
-import { BlockList, isIP } from 'node:net';
+import { isLoopback } from '../contract/address.ts';
 import { type BypassRule, bypassEntries, parseBypass } from '../contract/host-rule.ts';
 
 /** Proxy settings from the environment, which only the program's entry reads. */
@@ -67,19 +67,6 @@ function bypassRules(noProxy: string): readonly BypassRule[] {
     latest = { noProxy, rules: rules.filter((rule) => rule !== null) };
   }
   return latest.rules;
-}
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-/** Whether the hostname of a URL, as `URL` writes it, is this machine's own in any spelling. */
-export function isLoopback(hostname: string): boolean {
-  const name = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  const version = isIP(name);
-  // A block list takes IPv4 addresses within IPv6 (`::ffff:127.0.0.1`) for what they are.
-  if (version !== 0) return loopback.check(name, version === 6 ? 'ipv6' : 'ipv4');
-  return name === 'localhost' || name.endsWith('.localhost');
 }
 
 /** Proxies for a URL in the order in which they are tried; null is a direct connection. */

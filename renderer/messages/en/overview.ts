@@ -81,7 +81,8 @@ export const firstRun = {
   ownCallText: 'Run it here or paste it into a terminal.',
   provider: 'Add a provider',
   providerText: 'OpenAI, Anthropic, Ollama or any other service, so that real models answer.',
-  providerOpen: 'Another service …',
+  providerOpen: 'All services …',
+  providerAddress: 'By its address …',
   found: (variables: string) => `Found in the environment: ${variables}`,
   tool: 'Connect a tool',
   toolText:

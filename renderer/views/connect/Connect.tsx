@@ -4,7 +4,7 @@
  */
 import { type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { baseUrlOf } from '../../../server/contract/address.ts';
+import { baseUrlOf, isLoopback } from '../../../server/contract/address.ts';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { nearestName } from '../../../server/contract/nearest-name.ts';
 import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
@@ -95,10 +95,6 @@ function NoClient({ asked }: { asked: string }) {
       {meant && <Link href={`/connect/${meant.id}`}>{names.meant(meant.name)}</Link>}
     </GoneNote>
   );
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
 }
 
 function useCopiedKey({ key, peek }: KeyChoice): CopiedKey {

@@ -83,7 +83,7 @@ export function ProviderList() {
 
 /**
  * Where adding a provider begins when the address asks for it: `/providers?add`, or, from a link of Sluice, with
- * `&preset=openrouter` or `&address=https://…&name=…` filled in. Nothing is asked of the address before the person tests it.
+ * `&preset=openrouter` or `&address=https://…&name=…` filled in; an empty address asks for the form. Nothing is asked of the address before the person tests it.
  * Null while the preset is being looked up.
  */
 function useLinkedStage(search: URLSearchParams): Stage | null {
@@ -94,7 +94,7 @@ function useLinkedStage(search: URLSearchParams): Stage | null {
   const presets = useQuery<'presets'>(presetId === null ? null : { type: 'presets' });
   const { answer, problem } = presets;
   return useMemo(() => {
-    if (address !== null) return { name: 'connect', draft: { ...draftOf({ address }), name }, isLinked: true };
+    if (address !== null) return { name: 'connect', draft: { ...draftOf({ address }), name }, isLinked: `${address}${name}` !== '' };
     if (presetId === null) return { name: 'pick' };
     if (answer === null && problem === null) return null;
     const preset = answer?.find(({ id }) => id === presetId);

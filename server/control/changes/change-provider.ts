@@ -1,4 +1,5 @@
 /** Changes of providers and their credentials. Pure. */
+import { nameOfAddress } from '../../contract/address.ts';
 import { secretValue } from '../../contract/command-fields.ts';
 import {
   type Config,
@@ -25,7 +26,7 @@ export const addProvider: Changer<'provider.add'> = (config, command, context) =
   if (fields.baseUrl.includes('{'))
     throw controlError('invalid_command', { code: 'base-url-unfilled', baseUrl: fields.baseUrl }, 'baseUrl');
   const usedIds = [...config.providers.map((provider) => provider.id), demoProviderId];
-  const names = [command.provider.name ?? undefined, fields.preset ?? undefined, URL.parse(fields.baseUrl)?.host];
+  const names = [command.provider.name ?? undefined, fields.preset ?? undefined, nameOfAddress(fields.baseUrl)];
   const id = chooseId(command.id, names, usedIds, 'provider-');
   const credentials = newCredentials(command.credentials, context);
   const provider = parseProvider({

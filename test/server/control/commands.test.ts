@@ -33,10 +33,10 @@ describe('providers', () => {
     expect(await current().configText()).not.toContain('sk-');
   });
 
-  test('get the host for an id where they have no name, and a number where it is taken', async () => {
+  test('get an id from their address where they have no name, and a number where it is taken', async () => {
     const add: CommandInput = { type: 'provider.add', provider: { baseUrl: 'http://127.0.0.1:11434/v1', models: [] } };
-    expect(await run(add)).toMatchObject({ provider: { id: '127-0-0-1-11434' } });
-    expect(await run(add)).toMatchObject({ provider: { id: '127-0-0-1-11434-2' } });
+    expect(await run(add)).toMatchObject({ provider: { id: 'local' } });
+    expect(await run(add)).toMatchObject({ provider: { id: 'local-2' } });
   });
 
   test('keep on an update what it does not name, and lose what it sets to null', async () => {

@@ -86,8 +86,11 @@ function ProviderStep() {
             {name}
           </Button>
         ))}
-        <Button size="xs" variant="default" component={Link} href="/providers?add">
+        <Button size="xs" variant="default" component={Link} href="/providers?add=guide">
           {names.providerOpen}
+        </Button>
+        <Button size="xs" variant="default" component={Link} href="/providers?add=guide&address=">
+          {names.providerAddress}
         </Button>
       </div>
     </>

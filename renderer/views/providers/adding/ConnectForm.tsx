@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useFocusTrap } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
-import { cleanBaseUrl } from '../../../../server/contract/address.ts';
+import { cleanBaseUrl, nameOfAddress } from '../../../../server/contract/address.ts';
 import { CredentialFields } from '../../../components/credentials/CredentialForm.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { isBaseUrl } from '../connection/connection-values.ts';
@@ -131,6 +131,7 @@ function CustomFields(props: FieldsProps) {
       <AddressField {...props} />
       <TextInput
         label={names.name}
+        placeholder={nameOfAddress(cleanBaseUrl(draft.address))}
         value={draft.name}
         onChange={(event) => change({ name: event.currentTarget.value })}
         maxLength={200}

@@ -46,11 +46,9 @@ export function PresetPicker({ onPick, onTry }: PresetPickerProps) {
         autoComplete="off"
         data-autofocus
       />
-      {address !== null && (
-        <Button onClick={custom} className={classes.start}>
-          {names.takeAddress(cleanBaseUrl(address))}
-        </Button>
-      )}
+      <Button variant={address === null ? 'default' : 'filled'} onClick={custom} className={classes.start}>
+        {address === null ? names.custom : names.takeAddress(cleanBaseUrl(address))}
+      </Button>
       {problem && <CommandProblem problem={problem} />}
       {!presets && !problem && <ListSkeleton rows={5} rowHeight={44} />}
       {presets && address === null && (
@@ -63,11 +61,6 @@ export function PresetPicker({ onPick, onTry }: PresetPickerProps) {
             {found.length === 0 && <p className={classes.soft}>{names.noneFound(search)}</p>}
           </div>
         </>
-      )}
-      {address === null && (
-        <Button variant="default" onClick={custom}>
-          {names.custom}
-        </Button>
       )}
     </form>
   );

@@ -113,7 +113,7 @@ function Outcome({ draft, trial, onEdit, onTrust, onKept, onAgain }: OutcomeProp
         </details>
       </div>
       {command.problem && <CommandProblem problem={command.problem} />}
-      <Group justify="flex-end" gap="xs">
+      <div className={classes.trialActs}>
         {report.ok ? (
           <Button variant="default" onClick={() => onEdit(null)}>
             {names.back}
@@ -124,7 +124,7 @@ function Outcome({ draft, trial, onEdit, onTrust, onKept, onAgain }: OutcomeProp
         <Button variant={report.ok ? 'filled' : 'default'} loading={command.isRunning} onClick={() => void keep()}>
           {report.ok ? names.keep : names.keepAnyway}
         </Button>
-      </Group>
+      </div>
     </Stack>
   );
 }

@@ -111,13 +111,18 @@ export function additionOf(draft: ProviderDraft, trial: ProviderTrial): CommandI
 export type Field = 'address' | 'credential' | 'proxy';
 
 /** What helps where the test failed, the likeliest first. An address that Sluice knows is right. */
-export function remediesFor({ failedAt }: Pick<ProbeReport, 'failedAt'>, { preset }: ProviderDraft): Field[] {
+export function remediesFor(
+  { failedAt, certificate }: Pick<ProbeReport, 'failedAt' | 'certificate'>,
+  { preset }: ProviderDraft,
+): Field[] {
   const address: Field[] = preset && placeholdersOf(preset.baseUrl).length === 0 && !preset.isLocal ? [] : ['address'];
   switch (failedAt) {
     case 'dns':
     case 'connection':
-    case 'tls':
       return [...address, 'proxy'];
+    case 'tls':
+      // What can be trusted has been reached.
+      return certificate ? address : [...address, 'proxy'];
     case 'proxy':
       return ['proxy'];
     case 'base-url':
