@@ -10,11 +10,13 @@ import classes from './Steps.module.css';
 
 interface AddressStepProps {
   choice: KeyChoice;
+  /** The first step is to get a key. */
+  isFirst?: boolean;
   onCopied(): void;
 }
 
 /** The settings that every client needs: the base URL and a key, whose secret is revealed only on request. */
-export function AddressStep({ choice, onCopied }: AddressStepProps) {
+export function AddressStep({ choice, isFirst = false, onCopied }: AddressStepProps) {
   const { firstRun: names, status } = useMessages();
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? '');
   const copyOf = (value: () => Promise<string | null>) => async () => {
@@ -43,7 +45,7 @@ export function AddressStep({ choice, onCopied }: AddressStepProps) {
             <CopyButton value={copiedKey} label={names.key} />
           </>
         ) : (
-          <NewKeyButton />
+          <NewKeyButton isNext={isFirst} />
         )}
       </dd>
     </dl>

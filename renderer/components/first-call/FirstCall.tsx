@@ -13,10 +13,16 @@ import classes from './FirstCall.module.css';
 import { answerOf, type CallAnswer, callBody, callCommand, hiddenKey } from './first-call.ts';
 import { NewKeyButton } from './NewKeyButton.tsx';
 
+interface FirstCallProps {
+  choice: KeyChoice;
+  /** A step before it offers a key. */
+  isAfterKey?: boolean;
+}
+
 /**
  * A complete command for a chat call with the person's own address, key and model, and a button that makes the call.
  */
-export function FirstCall({ choice }: { choice: KeyChoice }) {
+export function FirstCall({ choice, isAfterKey = false }: FirstCallProps) {
   const { firstCall: names } = useLocalization().messages;
   const baseUrl = useControlState((state) => state.views?.status.baseUrl ?? null);
   const { model } = useModelChoice(choice.key?.id ?? null, 'chat');
@@ -53,7 +59,7 @@ export function FirstCall({ choice }: { choice: KeyChoice }) {
             {names.run}
           </Button>
         ) : (
-          <NewKeyButton />
+          <NewKeyButton isNext={!isAfterKey} />
         )}
       </div>
       <div role="status">{answer && <Answer answer={answer} />}</div>

@@ -5,8 +5,8 @@ import { useCommand } from '../../state/control/use-command.ts';
 import { useCanChange, usePerson } from '../../state/rights/use-rights.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 
-/** Creates a key, for people who have none or none with a kept secret. */
-export function NewKeyButton() {
+/** Creates a key, for people who have none or none with a kept secret. `isNext`: it is what they do next. */
+export function NewKeyButton({ isNext }: { isNext: boolean }) {
   const { firstCall: names } = useMessages();
   const canChange = useCanChange();
   const command = useCommand();
@@ -19,7 +19,7 @@ export function NewKeyButton() {
     <>
       <Button
         size="xs"
-        variant="default"
+        variant={isNext ? 'filled' : 'default'}
         leftSection={<IconKey size={14} />}
         loading={command.isRunning}
         disabled={!canChange}

@@ -59,7 +59,7 @@ export function Screen({ name, count, lead, item, action, fills = false, childre
     </>
   );
   return (
-    <div className={fills ? classes.fills : classes.screen}>
+    <div className={fills ? classes.fills : classes.screen} data-fills={fills || undefined}>
       <header className={classes.header}>
         {item && (
           <ActionIcon

@@ -32,7 +32,7 @@ export function TokensSection({ of }: { of: 'me' | 'all' }) {
   const tokens = answer?.filter(({ personId }) => of === 'all' || personId === me?.id);
   const personNames = new Map(people?.map(({ id, name }) => [id, name]));
   const create = (
-    <Button size="xs" leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
+    <Button size="xs" variant="default" leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
       {names.create}
     </Button>
   );

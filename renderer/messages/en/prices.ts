@@ -58,6 +58,7 @@ export const prices = {
   actOn: (act: string, subject: string) => `${act}: ${subject}`,
   add: 'Add a price',
   set: 'Set price',
+  localFreeHint: 'The provider is on this machine: its models cost nothing, and budgets admit them.',
   setOwn: 'Set your own',
   edit: 'Edit',
   reset: 'Reset to built-in',

@@ -50,6 +50,7 @@ export const prices: typeof english.prices = {
   actOn: (act, subject) => `${act}：${subject}`,
   add: '添加价格',
   set: '设置价格',
+  localFreeHint: '此服务商在本机：其模型不产生费用，预算会放行。',
   setOwn: '自定价格',
   edit: '编辑',
   reset: '恢复内置价格',

@@ -24,10 +24,10 @@ export function OwnFirstSteps() {
     <Section title={names.title}>
       <ol className={classes.steps}>
         <Step number={1} title={names.address} text={names.addressText} isDone={isCopied || hasUsedAddress}>
-          <AddressStep choice={choice} onCopied={noteCopied} />
+          <AddressStep choice={choice} isFirst onCopied={noteCopied} />
         </Step>
         <Step number={2} title={names.call} text={names.ownCallText} isDone={hasCalled}>
-          <FirstCall choice={choice} />
+          <FirstCall choice={choice} isAfterKey />
         </Step>
         <Step number={3} title={names.tool} text={names.toolText} isDone={hasTool}>
           <ToolLinks />

@@ -28,7 +28,7 @@ export function Requests() {
     </Group>
   );
   return (
-    <Screen name="requests" action={acts}>
+    <Screen name="requests" fills action={acts}>
       <RefusedNotice />
       <RequestFilters
         filter={filter}

@@ -1,7 +1,11 @@
 import { Button } from '@mantine/core';
+import { isLoopback } from '../../../../server/contract/address.ts';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import list from '../../../components/lists/List.module.css';
 import { LockMark } from '../../../components/locks/Lockable.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
+import { useCommand } from '../../../state/control/use-command.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
 import classes from './Prices.module.css';
@@ -52,6 +56,7 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
         {provider === null && <span className={list.detail}>{names.unused}</span>}
       </div>
       <div className={classes.acts}>
+        {price === null && <LocalFree provider={provider} subject={subject} />}
         {price?.isOwn && (
           <Button
             size="compact-sm"
@@ -74,5 +79,34 @@ export function PriceRow({ row, onEdit, onReset }: PriceRowProps) {
         </Button>
       </div>
     </li>
+  );
+}
+
+/** What has no price on this machine most likely costs nothing. Only proposed, because it may be a proxy to what is paid for. */
+function LocalFree({ provider, subject }: { provider: string | null; subject: string }) {
+  const { prices: names, providers } = useLocalization().messages;
+  const address = useControlState(({ views }) => views?.providers.find(({ id }) => id === provider)?.baseUrl ?? null);
+  const isOpen = useControlState(
+    ({ views }) => views?.providers.some(({ id, free }) => id === provider && free === null) ?? false,
+  );
+  const lock = useLocks().changing('providers', provider ?? '', 'free');
+  const canChange = useCanChange() && lock === null;
+  const command = useCommand();
+  if (provider === null || !isOpen || address === null || !isLoopback(URL.parse(address)?.hostname ?? '')) return null;
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        disabled={!canChange}
+        loading={command.isRunning}
+        aria-label={names.actOn(providers.connection.free, subject)}
+        title={names.localFreeHint}
+        onClick={() => void command.run({ type: 'provider.update', id: provider, changes: { free: true } })}
+      >
+        {providers.connection.free}
+      </Button>
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </>
   );
 }
