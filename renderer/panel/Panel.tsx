@@ -23,6 +23,7 @@ export function Panel({ store }: { store: PanelStore }) {
   const panel = usePanel(store);
   const { view, connection } = panel;
   const state = stateOf(connection, useDesktopView(desktop));
+  const isForOthers = view === null && panel.problem?.code === 'forbidden';
   const [opened, setOpenClient] = useState<PanelClient | null>(null);
   // As it is now: a lock or an alias may have changed since the menu was opened.
   const openClient = opened && (view?.clients.find((client) => idOfClient(client) === idOfClient(opened)) ?? opened);
@@ -40,7 +41,11 @@ export function Panel({ store }: { store: PanelStore }) {
     <div className={classes.panel} ref={frame} tabIndex={-1}>
       <Header state={state} baseUrl={view?.baseUrl ?? null} />
       <main className={classes.body}>
-        <Notes state={state} isKnown={view !== null} problem={panel.problem} />
+        {isForOthers ? (
+          <ForAdministrators />
+        ) : (
+          <Notes state={state} isKnown={view !== null} problem={panel.problem} />
+        )}
         {view && openClient === null && (
           <AmountsIn currency={shownCurrency(view.currency)}>
             <Figures today={view.today} isStale={connection !== 'open'} />
@@ -66,7 +71,7 @@ export function Panel({ store }: { store: PanelStore }) {
         )}
       </main>
       {switched && <Switched switched={switched} canChange={panel.canChange} onUndo={undo} />}
-      <Footer view={view} run={panel.run} canChange={panel.canChange} />
+      {!isForOthers && <Footer view={view} run={panel.run} canChange={panel.canChange} />}
     </div>
   );
 }
@@ -99,6 +104,20 @@ function Contents({ view, onOpen, query, run, canChange }: ContentsProps) {
       <RemainingLimits remaining={remaining} />
       <LatestRequests requests={requests} />
     </>
+  );
+}
+
+/** It shows the requests of all and changes what answers them; each member has their own in the window. */
+function ForAdministrators() {
+  const texts = usePanelWords().messages.panel;
+  return (
+    <section className={classes.first} aria-label={texts.forAdministrators}>
+      <h2>{texts.forAdministrators}</h2>
+      <p>{texts.forAdministratorsNext}</p>
+      <WindowLink path="/account" className={classes.primary}>
+        {texts.open}
+      </WindowLink>
+    </section>
   );
 }
 

@@ -1,4 +1,5 @@
 /** The control plane's errors in Chinese, for the window and the desktop's tray. */
+import { causeTextZh } from './causes.ts';
 import type { TextsOf } from './coded.ts';
 import type { ControlProblems } from './control-problem.ts';
 
@@ -26,7 +27,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'no-request': ({ id }) => `请求记录中没有请求“${id}”。`,
   'changed-meanwhile': () => '配置已在别处更改。请查看后再作更改。',
   'file-changed': ({ path }) => `Sluice 运行期间，${path} 被其他程序更改了。请重新启动 Sluice 以使用它，然后再作更改。`,
-  'not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。配置保持不变。`,
+  'not-written': ({ path, reason }) => `无法写入 ${path}：${causeTextZh(reason)}。配置保持不变。`,
   'read-only': () => '配置来自一个 Sluice 不写入的文件：请更改该文件，Sluice 会自动重新读取。',
   'not-allowed': () => '你无权执行此操作。可由此 Sluice 的管理员执行。',
   'host-reference': ({ reference }) =>
@@ -34,7 +35,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'no-role': ({ name }) => `${name} 在此 Sluice 中没有角色。管理员可以为你所在的组分配角色。`,
   'no-sign-in': () => '此 Sluice 未启用登录：需要 "serve --public-url" 和设置 "people"。',
   'gateway-address-wrong': ({ address }) => `“${address}”不是网关地址：请使用 https://gateway.example`,
-  'gateway-away': ({ address, reason }) => `${address} 没有响应：${reason}。`,
+  'gateway-away': ({ address, reason }) => `${address} 没有响应：${causeTextZh(reason)}。`,
   'gateway-not-sluice': ({ address, status }) => `${address} 不是启用了登录的 Sluice（状态码 ${status}）。`,
   'joined-already': ({ origin }) => `此 Sluice 已加入 ${origin}。`,
   'joining-expired': () => '验证码已过期，请重新开始。',
@@ -62,14 +63,14 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'secret-not-kept': ({ key }) => `密钥“${key}”只显示过一次，没有保存。请更换密钥。`,
   'secret-lost': ({ key }) => `机密存储中没有密钥“${key}”。请更换密钥。`,
   'no-grace': ({ key }) => `密钥“${key}”由引用指定，新旧密钥无法并存。请选择立即更换。`,
-  'cassette-unusable': ({ reason }) => `无法使用此录制文件：${reason}`,
+  'cassette-unusable': ({ reason }) => `无法使用此录制文件：${causeTextZh(reason)}`,
   'prices-not-renewed': () => '尚未读取公开价格：请先将“renewPrices”设为“ask”或“apply”。',
   'prices-in-work': () => '价格正在读取或应用，请稍后再试。',
-  'keychain-failed': ({ reason }) => `操作系统的钥匙串出错：${reason}。请解锁或启动它，然后重试。`,
+  'keychain-failed': ({ reason }) => `操作系统的钥匙串出错：${causeTextZh(reason)}。请解锁或启动它，然后重试。`,
   'hotkey-taken': ({ keys }) => `${keys} 已被其他程序使用，或由系统保留。请选择其他按键。`,
-  'no-terminal': ({ reason }) => `无法打开终端：${reason}`,
+  'no-terminal': ({ reason }) => `无法打开终端：${causeTextZh(reason)}`,
   'sign-out-not-stored': ({ reason }) =>
-    `所有浏览器现已退出登录，但无法保存：${reason}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
+    `所有浏览器现已退出登录，但无法保存：${causeTextZh(reason)}。下次启动后它们会重新处于登录状态；请在数据文件夹可写入后再退出一次。`,
   'client-not-configurable': ({ client }) =>
     `Sluice 不会更改“${client}”的设置。运行 sluice connect 可查看支持的客户端。`,
   'client-not-connected': ({ client }) => `Sluice 没有更改过 ${client} 的设置。`,
@@ -79,8 +80,8 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
     `由于第 ${line} 行的${jsonExtras[extra] ?? extra}，${client} 会忽略整个 ${path}。未写入任何内容：请将其删除后重试。`,
   'client-file-uneditable': ({ path }) =>
     `Sluice 无法安全地编辑 ${path} 的现有格式。未写入任何内容：请按步骤手动设置。`,
-  'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${reason}。未写入任何内容。`,
-  'client-file-not-written': ({ path, reason }) => `无法写入 ${path}：${reason}。未做任何更改。`,
+  'client-file-unreadable': ({ path, reason }) => `无法读取 ${path}：${causeTextZh(reason)}。未写入任何内容。`,
+  'client-file-not-written': ({ path, reason }) => `无法写入 ${path}：${causeTextZh(reason)}。未做任何更改。`,
   'client-file-outside-home': ({ path }) => `${path} 位于你的主目录之外，Sluice 不会写入：请按步骤手动设置。`,
   'client-folder-missing': ({ path, file }) =>
     `Sluice 在 ${path} 中查找 ${file}，但该文件夹不存在。如果它在别处，请按步骤手动设置。`,

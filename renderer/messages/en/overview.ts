@@ -1,3 +1,4 @@
+import { causeText } from '../../../server/contract/causes.ts';
 import { namelessUsage, usageColumns, withoutPrice } from '../../../server/contract/ledger.ts';
 import type { SharedCountsProblem, SharedCountsView } from '../../../server/contract/replica-limits.ts';
 import { counted } from '../../../server/contract/units.ts';
@@ -132,7 +133,7 @@ export const attention = {
   left: (count: string) => `Further keys and groups that need attention: ${count}.`,
   texts: {
     'provider-unusable': (name: string, reason: string) => `${name}: ${reason}.`,
-    'provider-unlisted': (name: string, reason: string) => `The models of ${name} could not be listed: ${reason}`,
+    'provider-unlisted': (name: string, reason: string) => `The models of ${name} could not be listed: ${causeText(reason)}`,
     'provider-left-alone': (name: string, reason: string) => `${name}: ${reason}`,
     'credential-left-alone': (name: string, credential: string, reason: string) =>
       `${name}, credential “${credential}”: ${reason}`,
@@ -148,17 +149,17 @@ export const attention = {
       `Limits are not shared: ${address} ${countsProblems[problem ?? 'unreachable']} (since ${since}). ` +
       `${replicas === 1 ? 'This replica counts alone' : `Each of ${replicas} replicas allows an equal part of every limit`}. ` +
       `${isClosed ? 'Requests under a hard budget are refused.' : 'Hard budgets are split as well.'}`,
-    'ledger-broken': (reason: string) => `Requests are not being recorded. ${reason}`,
+    'ledger-broken': (reason: string) => `Requests are not being recorded. ${causeText(reason)}`,
     'ledger-waits': (rows: string, reason: string) =>
-      `The database cannot be written, so requests are kept on this replica’s disk until it can (${counted(rows, 'request')} so far). ${reason}`,
+      `The database cannot be written, so requests are kept on this replica’s disk until it can (${counted(rows, 'request')} so far). ${causeText(reason)}`,
     'ledger-dropped': (rows: string) => `${counted(rows, 'request')} could not be recorded.`,
     'ledger-refuses': (rows: string, file: string | null) =>
       `The database refused ${counted(rows, 'request')}, which still count${rows === '1' ? 's' : ''} in budgets.${file === null ? '' : ` See ${file}.`}`,
     'ledger-replaced': (reason: string, movedTo: string | null) =>
       movedTo === null
-        ? `The request log was started over: ${reason}. Its contents are lost.`
-        : `The request log was unusable (${reason}) and was started over. The old one is kept as ${movedTo}.`,
-    'budgets-unwritten': (reason: string) => `What has been spent of each budget cannot be saved. ${reason}`,
+        ? `The request log was started over: ${causeText(reason)}. Its contents are lost.`
+        : `The request log was unusable (${causeText(reason)}) and was started over. The old one is kept as ${movedTo}.`,
+    'budgets-unwritten': (reason: string) => `What has been spent of each budget cannot be saved. ${causeText(reason)}`,
     'budgets-lost':
       'What had been spent of each budget was lost with the request log: all budgets, hard ones included, start from zero.',
     refused: (requests: string) => `Refused in the last hour: ${requests}.`,

@@ -1,3 +1,4 @@
+import { causeText } from '../../../server/contract/causes.ts';
 import type { AuditActions } from './audit-actions.ts';
 
 export const prices = {
@@ -11,7 +12,7 @@ export const prices = {
     modes: { off: 'Never', ask: 'Show changes first', apply: 'Apply by itself' },
     notRead: 'Not read yet.',
     lastRead: (ago: string) => `Last read ${ago}.`,
-    failed: (reason: string) => `The last attempt failed, so prices are as they were: ${reason}`,
+    failed: (reason: string) => `The last attempt failed, so prices are as they were: ${causeText(reason)}`,
     check: 'Check now',
     nothing: 'Nothing to change.',
     waiting: (count: number, number: string) =>
@@ -38,7 +39,7 @@ export const prices = {
     asOf: (rate: string, date: string) => `1 US dollar is ${rate} as of ${date}.`,
     unknown: 'No rate is known yet, so amounts are in US dollars.',
     failed: (reason: string) =>
-      `The European Central Bank’s rates could not be read. Set a fixed rate, or wait: they are asked for again. (${reason})`,
+      `The European Central Bank’s rates could not be read. Set a fixed rate, or wait: they are asked for again. (${causeText(reason)})`,
   },
   search: 'Search models and providers',
   clearSearch: 'Clear search',

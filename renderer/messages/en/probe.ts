@@ -1,8 +1,9 @@
+import { causeText } from '../../../server/contract/causes.ts';
 import { findingTexts, remedyTexts } from '../../../server/contract/probe.ts';
 
 /** Findings of a provider test, in the engine's wording. Remedies use the window's names of settings. */
 export const probe = {
-  findings: findingTexts,
+  findings: { ...findingTexts, 'way-failed': ({ detail }: { detail: string }) => causeText(detail) },
   remedies: {
     ...remedyTexts,
     'check-proxy': () =>

@@ -1,3 +1,4 @@
+import { causeTextZh } from '../../../server/contract/causes.ts';
 import type { SharedCountsProblem } from '../../../server/contract/replica-limits.ts';
 import type * as english from '../en/overview.ts';
 
@@ -113,7 +114,7 @@ export const attention: typeof english.attention = {
   left: (count) => `另有 ${count} 个密钥和分组需要处理。`,
   texts: {
     'provider-unusable': (name, reason) => `服务商 ${name}：${reason}。`,
-    'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${reason}`,
+    'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${causeTextZh(reason)}`,
     'provider-left-alone': (name, reason) => `服务商 ${name}：${reason}`,
     'credential-left-alone': (name, credential, reason) => `${name} 的凭据“${credential}”：${reason}`,
     'config-restored': (movedTo) =>
@@ -128,16 +129,16 @@ export const attention: typeof english.attention = {
       `限额未能共享：${address} ${countsProblems[problem ?? 'unreachable']}（始于 ${since}）。` +
       `${replicas === 1 ? '此副本单独计数' : `${replicas} 个副本各自使用限额的均等份额`}；` +
       `${isClosed ? '受硬性预算约束的请求会被拒绝。' : '硬性预算同样均分。'}`,
-    'ledger-broken': (reason) => `请求未被记录。${reason}`,
-    'ledger-waits': (rows, reason) => `数据库无法写入，恢复之前请求暂存在此副本的磁盘上（已有 ${rows} 个）。${reason}`,
+    'ledger-broken': (reason) => `请求未被记录。${causeTextZh(reason)}`,
+    'ledger-waits': (rows, reason) => `数据库无法写入，恢复之前请求暂存在此副本的磁盘上（已有 ${rows} 个）。${causeTextZh(reason)}`,
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
     'ledger-refuses': (rows, file) =>
       `数据库拒绝记录 ${rows} 个请求，其用量仍计入预算。${file === null ? '' : `见 ${file}。`}`,
     'ledger-replaced': (reason, movedTo) =>
       movedTo === null
-        ? `请求记录已重新建立：${reason}。原有内容已丢失。`
-        : `请求记录无法使用（${reason}），已重新建立。原文件保留为 ${movedTo}。`,
-    'budgets-unwritten': (reason) => `无法保存预算的已用数额。${reason}`,
+        ? `请求记录已重新建立：${causeTextZh(reason)}。原有内容已丢失。`
+        : `请求记录无法使用（${causeTextZh(reason)}），已重新建立。原文件保留为 ${movedTo}。`,
+    'budgets-unwritten': (reason) => `无法保存预算的已用数额。${causeTextZh(reason)}`,
     'budgets-lost': '预算的已用数额已随请求记录一同丢失：所有预算（包括硬性预算）均从那时起重新计算。',
     refused: (requests) => `最近一小时内被拒绝：${requests}。`,
     standstill: (duration, at, request) =>

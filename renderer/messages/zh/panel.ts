@@ -31,6 +31,8 @@ export const panel: typeof english.panel = {
   nothingYet: '还没有程序调用过 Sluice',
   nothingYetNext: '让一个程序连接到它，这里就会显示该程序、它的模型和费用。',
   connect: '连接程序',
+  forAdministrators: '面板仅供管理员使用',
+  forAdministratorsNext: '面板显示所有人的请求。你的请求、用量和密钥的模型在窗口中。',
   nobody: '没有服务商',
   removedKey: '密钥已移除',
   moreModels: (count) => `· 另 ${count} 个模型`,

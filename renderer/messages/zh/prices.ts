@@ -1,3 +1,4 @@
+import { causeTextZh } from '../../../server/contract/causes.ts';
 import type * as english from '../en/prices.ts';
 
 export const prices: typeof english.prices = {
@@ -9,7 +10,7 @@ export const prices: typeof english.prices = {
     modes: { off: '从不', ask: '先显示变化', apply: '自动应用' },
     notRead: '尚未读取。',
     lastRead: (ago) => `上次读取：${ago}。`,
-    failed: (reason) => `上次读取失败，价格保持不变：${reason}`,
+    failed: (reason) => `上次读取失败，价格保持不变：${causeTextZh(reason)}`,
     check: '立即检查',
     nothing: '没有变化。',
     waiting: (_count, number) => `${number} 个标价有变化`,
@@ -31,7 +32,7 @@ export const prices: typeof english.prices = {
     wrongRate: '大于 0 的数，例如 0.92',
     asOf: (rate, date) => `1 美元合 ${rate}（${date}）。`,
     unknown: '尚不知道汇率，因此金额以美元显示。',
-    failed: (reason) => `无法读取欧洲中央银行的汇率。可设置固定汇率，或等待下次读取。（${reason}）`,
+    failed: (reason) => `无法读取欧洲中央银行的汇率。可设置固定汇率，或等待下次读取。（${causeTextZh(reason)}）`,
   },
   search: '搜索模型和服务商',
   clearSearch: '清除搜索',

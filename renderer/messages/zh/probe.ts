@@ -1,3 +1,4 @@
+import { causeTextZh } from '../../../server/contract/causes.ts';
 import type * as english from '../en/probe.ts';
 
 export const probe: typeof english.probe = {
@@ -15,7 +16,7 @@ export const probe: typeof english.probe = {
     'is-address': ({ host }) => `${host} 是一个地址`,
     'no-proxy': () => '未使用代理',
     'not-encrypted': () => 'Base URL 是 http，连接未加密',
-    'way-failed': ({ detail }) => detail,
+    'way-failed': ({ detail }) => causeTextZh(detail),
     'web-page': ({ status }) => `该地址返回的是网页（${status}），不是 API`,
     redirected: ({ to }) => `它转到了 ${to ?? '另一个地址'}`,
     'no-model-list': ({ status }) => `此地址没有模型列表（${status}）`,
