@@ -21,6 +21,7 @@ describe('the connect screen', () => {
     await steps.getByText(`curl ${gateway.baseUrl}/chat/completions`).waitFor();
     await steps.getByText('"model":"demo-chat"').waitFor();
     await steps.getByText('Bearer YOUR_KEY').waitFor();
+    await steps.getByText('Copying puts your key in place of YOUR_KEY.').waitFor();
     await steps.getByRole('button', { name: 'Copy snippet for curl' }).click();
     await steps.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`Bearer ${secret}`);
@@ -28,6 +29,7 @@ describe('the connect screen', () => {
     await steps.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show key in snippets' }).click();
     await steps.getByText(`Bearer ${secret}`).waitFor();
+    expect(await steps.getByText('Copying puts your key').count()).toBe(0);
     await steps.getByRole('button', { name: 'Copy snippet for curl' }).click();
     await steps.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`Bearer ${secret}`);
@@ -99,6 +101,13 @@ describe('the connect screen', () => {
     const sent = { ...headers, authorization, 'content-type': 'application/json' };
     await gateway.fetch('/responses', { method: 'POST', body, headers: sent });
     await page.getByRole('region', { name: 'Steps for Codex CLI' }).getByText('It sent a request just now.').waitFor();
+
+    await gateway.gateway.execute({ type: 'key.rotate', id: 'my-tool' });
+    await page.reload();
+    await panel.getByText('Codex CLI still has an old key, which no longer works: its requests are refused.').waitFor();
+    await panel.getByRole('button', { name: 'Give it the key “my tool”…' }).click();
+    await page.getByRole('dialog', { name: 'Change for Codex CLI' }).getByRole('button', { name: 'Apply' }).click();
+    await panel.getByText('Set up for demo-chat just now.').waitFor();
 
     await panel.getByRole('button', { name: 'Undo…' }).click();
     await page.getByRole('dialog', { name: 'Undo for Codex CLI' }).getByRole('button', { name: 'Undo' }).click();
@@ -232,6 +241,11 @@ describe('the connect screen', () => {
       expect.soft(text, name).toContain(address);
       expect.soft(text).toMatch(/YOUR_KEY/);
     }
+    // Only what is to be done is numbered.
+    await page.getByRole('navigation', { name: 'Clients' }).getByRole('link', { name: 'VS Code Copilot' }).click();
+    const steps = page.getByRole('region', { name: 'Steps for VS Code Copilot' }).getByRole('listitem');
+    await expect.poll(() => steps.count()).toBe(2);
+    await steps.nth(1).getByText('The token limits are guesses.').waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -45,6 +45,24 @@ it('makes a budget in dollars admit its models', async () => {
   expect(complaints).toEqual([]);
 });
 
+it('is proposed where a model on this machine has no price', async () => {
+  const providers = [
+    { id: 'mine', baseUrl: upstream.baseUrl, models: ['my-model'] },
+    { id: 'far', baseUrl: 'https://llm.example.com/v1', models: ['its-model'] },
+  ];
+  const { page, gateway } = await open({ screen: '/settings?section=prices', config: { providers } });
+  const prices = page.getByRole('list', { name: 'Prices' });
+  await prices.getByRole('button', { name: 'Set price: its-model at far' }).waitFor();
+  expect(await prices.getByRole('button', { name: /^Local, free/ }).count()).toBe(1);
+  await takePicture(page, 'local-price');
+  await prices.getByRole('button', { name: 'Local, free: my-model at mine' }).click();
+  const row = prices.getByRole('listitem').filter({ hasText: 'my-model' });
+  await row.getByText('Free of charge').waitFor();
+  expect(await prices.getByRole('button', { name: /^Local, free/ }).count()).toBe(0);
+  expect(await gateway.gateway.query({ type: 'providers' })).toMatchObject([{ free: true }, { free: null }]);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
 it.each(appearances)('fits in $width px, $colorScheme, $locale', async ({ width, colorScheme, locale }) => {
   const context = { viewport: { width, height: 800 }, colorScheme, locale };
   const providers = [

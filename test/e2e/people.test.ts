@@ -62,11 +62,15 @@ test('a new member is led to a key, a call and a tool', async () => {
   team.identity.groups.set('nell', ['devs']);
   const page = await openAs('nell', '/account');
   const steps = page.getByRole('region', { name: 'Get started' });
-  await steps.getByRole('button', { name: 'Create a key' }).first().click();
+  const filled = page.getByRole('main').locator('button[data-variant="filled"]');
+  expect(await filled.allInnerTexts()).toEqual(['Create a key']);
+  await filled.click();
   await steps.getByRole('button', { name: 'Run it here' }).click();
   await page.getByRole('figure', { name: 'Answer' }).getByText(/demo/).waitFor();
   const call = steps.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Make a call' }) });
   await call.getByText('done', { exact: true }).waitFor();
+  // Neither the address nor a tool has been used yet.
+  expect(await steps.getByText('done', { exact: true }).count()).toBe(1);
   expect(await accessibilityFaults(page)).toEqual([]);
   await steps.getByRole('link', { name: 'Claude Code' }).click();
   await page.getByRole('heading', { name: 'Steps for Claude Code' }).waitFor();
@@ -230,8 +234,14 @@ test('the audit list says in plain words who did what, of one person, page by pa
 test('a manager and a member find no screen of people, and get no data through its address', async () => {
   for (const person of ['mo', 'mia']) {
     const page = await openAs(person, '/people?show=audit');
-    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: '“People” is for administrators', level: 1 }).waitFor();
     expect(await page.getByText('signed in').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Open “Account”' }).click();
+    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
+    await page.goto(`${team.sluice.origin}/panel`);
+    await page.getByRole('region', { name: 'The panel is for administrators' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     await context?.close();
   }
 });

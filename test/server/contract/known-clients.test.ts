@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
+import { arrangeSteps, clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
 import {
   clientIdOf,
   clientNameOf,
@@ -94,6 +94,27 @@ describe('the guides', () => {
     if (!guide) throw new Error(`There is no guide for ${id}.`);
     return guide;
   };
+
+  it('number what is to be done, and nothing else', () => {
+    const codesOf = (id: string) => {
+      const { before, acts } = arrangeSteps(stepsOf(guideOf(id), connection));
+      const codes = acts.map(({ step, notes }) => [step.say.code, notes.map(({ say }) => say.code)]);
+      return [before.map(({ say }) => say.code), ...codes];
+    };
+    expect(codesOf('claude-code')).toEqual([[], ['run-in-terminal', ['claude-plain-name', 'uses-other']]]);
+    expect(codesOf('cursor')).toEqual([
+      ['cursor-reach'],
+      ['open', []],
+      ['fill-in', []],
+      ['add-model', ['cursor-override', 'uses-chat']],
+    ]);
+    for (const guide of clientGuides) {
+      const steps = stepsOf(guide, connection);
+      const { before, acts } = arrangeSteps(steps);
+      expect([...before, ...acts.flatMap(({ step, notes }) => [step, ...notes])], guide.id).toEqual(steps);
+      expect(acts.length, guide.id).toBeGreaterThan(0);
+    }
+  });
 
   it('have an id of their own each, and hold address and key', () => {
     expect(new Set(clientGuides.map(({ id }) => id)).size).toBe(clientGuides.length);
