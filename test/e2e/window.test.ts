@@ -11,7 +11,7 @@ import { builtWindow } from '../support/program.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo, trackOf } from './person.ts';
-import { appearancesDownTo380, openInSuite, ownClipboard, takePicture } from './window-suite.ts';
+import { appearances, appearancesDownTo380, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
 
 const jsBudgetBytes = 300 * 1024;
 
