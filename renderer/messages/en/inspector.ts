@@ -1,3 +1,4 @@
+import { causeText } from '../../../server/contract/causes.ts';
 import { counted } from '../../../server/contract/units.ts';
 
 export const inspector = {
@@ -15,7 +16,7 @@ export const inspector = {
     status === null ? `No answer from ${provider}` : `${provider} answered ${status}`,
   answerFailed: (provider: string) => `The answer from ${provider} failed`,
   cutOff: (provider: string) => `The answer from ${provider} was cut off`,
-  connectionError: (words: string) => `Connection error: ${words}`,
+  connectionError: (words: string) => `Connection error: ${causeText(words)}`,
   sluiceSaid: (status: string | null) => (status === null ? 'The request failed' : `Sluice answered ${status}`),
   whatToDo: {
     transient:

@@ -1,3 +1,4 @@
+import { causeTextZh } from '../../../server/contract/causes.ts';
 import type { Messages } from '../en/en.ts';
 
 export const inspector: Messages['inspector'] = {
@@ -14,7 +15,7 @@ export const inspector: Messages['inspector'] = {
   providerSaid: (provider, status) => (status === null ? `${provider} 没有响应` : `${provider} 返回了 ${status}`),
   answerFailed: (provider) => `${provider} 的回答出错`,
   cutOff: (provider) => `${provider} 的回答中途断开`,
-  connectionError: (words) => `连接错误：${words}`,
+  connectionError: (words) => `连接错误：${causeTextZh(words)}`,
   sluiceSaid: (status) => (status === null ? '请求失败' : `Sluice 返回了 ${status}`),
   whatToDo: {
     transient: '服务商的暂时性故障。再次发送可能成功；为此模型添加其他服务商可以接替。',
