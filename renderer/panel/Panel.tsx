@@ -41,11 +41,7 @@ export function Panel({ store }: { store: PanelStore }) {
     <div className={classes.panel} ref={frame} tabIndex={-1}>
       <Header state={state} baseUrl={view?.baseUrl ?? null} />
       <main className={classes.body}>
-        {isForOthers ? (
-          <ForAdministrators />
-        ) : (
-          <Notes state={state} isKnown={view !== null} problem={panel.problem} />
-        )}
+        {isForOthers ? <ForAdministrators /> : <Notes state={state} isKnown={view !== null} problem={panel.problem} />}
         {view && openClient === null && (
           <AmountsIn currency={shownCurrency(view.currency)}>
             <Figures today={view.today} isStale={connection !== 'open'} />

@@ -8,11 +8,7 @@ type Rule = readonly [found: RegExp, en: string | null, zh: string];
 
 const host = String.raw`([^\s,;]+)`;
 const rules: readonly Rule[] = [
-  [
-    RegExp(`getaddrinfo (ENOTFOUND|ENODATA|EAI_NONAME) ${host}`),
-    'there is no host $2 ($1)',
-    '找不到主机 $2（$1）',
-  ],
+  [RegExp(`getaddrinfo (ENOTFOUND|ENODATA|EAI_NONAME) ${host}`), 'there is no host $2 ($1)', '找不到主机 $2（$1）'],
   [RegExp(`getaddrinfo (E[A-Z_]+) ${host}`), 'the name $2 could not be looked up ($1)', '无法查询主机名 $2（$1）'],
   [RegExp(`connect (ECONNREFUSED) ${host}`), '$2 refuses connections ($1)', '$2 拒绝连接（$1）'],
   [
@@ -30,7 +26,11 @@ const rules: readonly Rule[] = [
     'no permission for $2 ($1)',
     '没有权限访问 $2（$1）',
   ],
-  [/\b(EROFS): read-only file system, \w+ '([^']*)'/, 'the disk of $2 is read-only ($1)', '$2 所在的磁盘是只读的（$1）'],
+  [
+    /\b(EROFS): read-only file system, \w+ '([^']*)'/,
+    'the disk of $2 is read-only ($1)',
+    '$2 所在的磁盘是只读的（$1）',
+  ],
   [/\b(ENOENT): no such file or directory, \w+ '([^']*)'(?: -> '[^']*')?/, 'there is no $2 ($1)', '$2 不存在（$1）'],
   [
     /\b(EMFILE|ENFILE): (?:file table overflow|too many open files)(?:, \w+)?(?: '[^']*')?/,
@@ -68,11 +68,7 @@ const rules: readonly Rule[] = [
   [/^It is not JSON\.$/, null, '内容不是 JSON'],
   [/^It is not a table of models\.$/, null, '内容不是模型价格表'],
   [/^It has no rate of the US dollar\.$/, null, '其中没有美元汇率'],
-  [
-    /^It has prices of (\d+) models only, where (\d+) are known\.$/,
-    null,
-    '其中只有 $1 个模型的价格，而已知的有 $2 个',
-  ],
+  [/^It has prices of (\d+) models only, where (\d+) are known\.$/, null, '其中只有 $1 个模型的价格，而已知的有 $2 个'],
   [
     /^The rate would change more than fivefold \((.*)\), so it stays as it was\. If it is right, set it by hand\.$/,
     null,

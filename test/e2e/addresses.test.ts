@@ -19,7 +19,10 @@ const region =
 const note =
   (text: string): Shown =>
   (page) =>
-    page.getByRole('status').filter({ hasText: new RegExp(text) }).waitFor();
+    page
+      .getByRole('status')
+      .filter({ hasText: new RegExp(text) })
+      .waitFor();
 const noPage = 'There is no page at this address';
 
 /** The address, the heading, and what else the rest of the address asks for. */

@@ -216,7 +216,9 @@ describe('the first run', () => {
     await path(page).getByText('What is sent and answered is kept for 7 days, on this machine.').waitFor();
     await path(page).getByRole('button', { name: 'Change what is kept' }).click();
     await page.getByRole('button', { name: 'Newest 50, in memory' }).click();
-    await path(page).getByText(/^The contents of the newest 50 requests are kept in memory/).waitFor();
+    await path(page)
+      .getByText(/^The contents of the newest 50 requests are kept in memory/)
+      .waitFor();
     expect(await gateway.gateway.query({ type: 'groups' })).toMatchObject([{ id: 'default', capture: false }]);
     expect((await gateway.gateway.query({ type: 'status' })).recentCapture).toBe('on');
     expect(await accessibilityFaults(page)).toEqual([]);

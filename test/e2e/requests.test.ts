@@ -46,7 +46,10 @@ it('reports a program with a wrong key, for which no row exists', async () => {
   // Nor do other lines above it push the list out of the window.
   const key = gateway.gateway.query({ type: 'keys' }).then(([first]) => first?.id ?? '');
   await gateway.gateway.execute({ type: 'faults.start', key: await key, profile: 'flaky-streams', minutes: 5 });
-  await page.getByText(/flaky-streams/).first().waitFor();
+  await page
+    .getByText(/flaky-streams/)
+    .first()
+    .waitFor();
   expect(await hiddenHeight()).toBeLessThanOrEqual(0);
   await fetch(`${gateway.baseUrl}/models`);
   await notice.getByText('1 more kind').click();

@@ -11,7 +11,14 @@ import { builtWindow } from '../support/program.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { expectFocus, setSwitch, tabTo, trackOf } from './person.ts';
-import { appearances, appearancesDownTo380, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
+import {
+  appearances,
+  appearancesDownTo380,
+  openInSuite,
+  overflowOf,
+  ownClipboard,
+  takePicture,
+} from './window-suite.ts';
 
 const jsBudgetBytes = 300 * 1024;
 
@@ -246,17 +253,22 @@ describe('the window in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(appearances)('says of an address that there is no such page, in $width px, $colorScheme, $locale', async (look) => {
-    const { width, colorScheme, locale } = look;
-    const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const { page } = await open({ screen: '/provider', context });
-    await page.getByRole('heading', { name: /^There is no page at this address|^此地址没有页面/, level: 1 }).waitFor();
-    await takePicture(page, `no-page-${width}-${colorScheme}-${locale}`);
-    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('link', { name: /^Open “Home”|^打开“首页”/ }).click();
-    await page.getByRole('heading', { name: /^Home|^首页/, level: 1 }).waitFor();
-  });
+  it.each(appearances)(
+    'says of an address that there is no such page, in $width px, $colorScheme, $locale',
+    async (look) => {
+      const { width, colorScheme, locale } = look;
+      const context = { viewport: { width, height: 800 }, colorScheme, locale };
+      const { page } = await open({ screen: '/provider', context });
+      await page
+        .getByRole('heading', { name: /^There is no page at this address|^此地址没有页面/, level: 1 })
+        .waitFor();
+      await takePicture(page, `no-page-${width}-${colorScheme}-${locale}`);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole('link', { name: /^Open “Home”|^打开“首页”/ }).click();
+      await page.getByRole('heading', { name: /^Home|^首页/, level: 1 }).waitFor();
+    },
+  );
 
   it('keeps the other screens when one cannot be loaded', async () => {
     const { page, gateway } = await open({ signedIn: false });

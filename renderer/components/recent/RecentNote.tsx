@@ -36,7 +36,9 @@ function EndButton() {
 /** What becomes of what is sent and answered: asked once, and afterwards the answer, which can be changed. */
 export function KeepQuestion() {
   const isAsked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
-  const isAnswered = useControlState(({ views }) => views !== null && views.status.settings.capture.recent !== 'unasked');
+  const isAnswered = useControlState(
+    ({ views }) => views !== null && views.status.settings.capture.recent !== 'unasked',
+  );
   const [isChanging, setChanging] = useState(false);
   if (isAsked || (isAnswered && isChanging)) return <Question onAnswered={() => setChanging(false)} />;
   return isAnswered && <Answer onChange={() => setChanging(true)} />;

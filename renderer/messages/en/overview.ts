@@ -133,7 +133,8 @@ export const attention = {
   left: (count: string) => `Further keys and groups that need attention: ${count}.`,
   texts: {
     'provider-unusable': (name: string, reason: string) => `${name}: ${reason}.`,
-    'provider-unlisted': (name: string, reason: string) => `The models of ${name} could not be listed: ${causeText(reason)}`,
+    'provider-unlisted': (name: string, reason: string) =>
+      `The models of ${name} could not be listed: ${causeText(reason)}`,
     'provider-left-alone': (name: string, reason: string) => `${name}: ${reason}`,
     'credential-left-alone': (name: string, credential: string, reason: string) =>
       `${name}, credential “${credential}”: ${reason}`,
@@ -207,8 +208,7 @@ export const attention = {
 
 export const recentCapture = {
   question: 'Keep what is sent and answered?',
-  questionText:
-    'So that you can see it in the request log. It stays on this machine, without keys.',
+  questionText: 'So that you can see it in the request log. It stays on this machine, without keys.',
   untilAnswered: 'Until you answer, the newest 50 requests are kept in memory.',
   keepDays: (days: number, count: string) => `Keep for ${count} ${days === 1 ? 'day' : 'days'}`,
   keepNewest: 'Newest 50, in memory',

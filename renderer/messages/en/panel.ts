@@ -33,7 +33,8 @@ export const panel = {
   nothingYetNext: 'Point a program at it, and it appears here with its model and what it costs.',
   connect: 'Connect a program',
   forAdministrators: 'The panel is for administrators',
-  forAdministratorsNext: 'It shows the requests of all. Yours, your usage and the models of your keys are in the window.',
+  forAdministratorsNext:
+    'It shows the requests of all. Yours, your usage and the models of your keys are in the window.',
   nobody: 'no provider',
   removedKey: 'key removed',
   moreModels: (count: string) => `· ${count} more`,

@@ -130,7 +130,8 @@ export const attention: typeof english.attention = {
       `${replicas === 1 ? '此副本单独计数' : `${replicas} 个副本各自使用限额的均等份额`}；` +
       `${isClosed ? '受硬性预算约束的请求会被拒绝。' : '硬性预算同样均分。'}`,
     'ledger-broken': (reason) => `请求未被记录。${causeTextZh(reason)}`,
-    'ledger-waits': (rows, reason) => `数据库无法写入，恢复之前请求暂存在此副本的磁盘上（已有 ${rows} 个）。${causeTextZh(reason)}`,
+    'ledger-waits': (rows, reason) =>
+      `数据库无法写入，恢复之前请求暂存在此副本的磁盘上（已有 ${rows} 个）。${causeTextZh(reason)}`,
     'ledger-dropped': (rows) => `有 ${rows} 个请求未能记录。`,
     'ledger-refuses': (rows, file) =>
       `数据库拒绝记录 ${rows} 个请求，其用量仍计入预算。${file === null ? '' : `见 ${file}。`}`,

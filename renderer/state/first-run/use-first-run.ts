@@ -53,7 +53,7 @@ export interface FirstRun {
   end: { command: CommandRunner; run(): void };
 }
 
-const addressCopied = createSessionValue(false);
+const addressCopied = createSessionValue<boolean>(false);
 
 /** Whether the base URL or the key was copied from these steps, and a function to note that. */
 export function useAddressCopied(): [isCopied: boolean, note: () => void] {

@@ -94,7 +94,8 @@ function useLinkedStage(search: URLSearchParams): Stage | null {
   const presets = useQuery<'presets'>(presetId === null ? null : { type: 'presets' });
   const { answer, problem } = presets;
   return useMemo(() => {
-    if (address !== null) return { name: 'connect', draft: { ...draftOf({ address }), name }, isLinked: `${address}${name}` !== '' };
+    if (address !== null)
+      return { name: 'connect', draft: { ...draftOf({ address }), name }, isLinked: `${address}${name}` !== '' };
     if (presetId === null) return { name: 'pick' };
     if (answer === null && problem === null) return null;
     const preset = answer?.find(({ id }) => id === presetId);

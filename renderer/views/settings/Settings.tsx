@@ -108,9 +108,7 @@ function NoSection({ asked, among }: { asked: string; among: readonly SectionId[
   const meant = sectionOf(nearestName(asked, among));
   return (
     <GoneNote text={messages.noPage.section(asked)}>
-      {meant && (
-        <Link href={`/settings?section=${meant}`}>{messages.noPage.meant(sectionTitle(meant, messages))}</Link>
-      )}
+      {meant && <Link href={`/settings?section=${meant}`}>{messages.noPage.meant(sectionTitle(meant, messages))}</Link>}
     </GoneNote>
   );
 }

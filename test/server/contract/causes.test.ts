@@ -27,7 +27,10 @@ describe('errors of the system are said', () => {
   ])('%s', (raw, english) => {
     if (english !== null) expect(causeText(raw)).toBe(english);
     // No word of English is left but names, codes and units.
-    const chinese = causeTextZh(raw).replaceAll(/[\w.]*\.(?:example|com|eu)(?::\d+)?|\(?E[A-Z_]+\)?|“Me”|JSON|TLS|\/\w+/g, '');
+    const chinese = causeTextZh(raw).replaceAll(
+      /[\w.]*\.(?:example|com|eu)(?::\d+)?|\(?E[A-Z_]+\)?|“Me”|JSON|TLS|\/\w+/g,
+      '',
+    );
     expect(chinese).not.toMatch(/[a-z]{2,}/i);
     expect(chinese).toMatch(/\p{Script=Han}/u);
   });

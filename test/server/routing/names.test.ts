@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createKeySecret, keyChecksumHolds, keyPrefix } from '../../../server/routing/key-secret.ts';
 import { nearestName } from '../../../server/contract/nearest-name.ts';
+import { createKeySecret, keyChecksumHolds, keyPrefix } from '../../../server/routing/key-secret.ts';
 import { leastWorkOf } from '../../support/cpu-work.ts';
 
 describe('nearestName', () => {

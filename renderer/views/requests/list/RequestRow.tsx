@@ -73,7 +73,9 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
   provider: ProviderCell,
   key: ({ request }) => <NameCell className={classes.key} name={useNameOf('key', request.keyId)} />,
   group: ({ request }) => <NameCell className={classes.group} name={useNameOf('group', request.groupId)} />,
-  client: ({ request }) => <NameCell className={classes.client} name={request.client && clientNameOf(request.client)} />,
+  client: ({ request }) => (
+    <NameCell className={classes.client} name={request.client && clientNameOf(request.client)} />
+  ),
   firstByte: ({ request: { firstByteMs } }) => {
     const { formats } = useLocalization();
     return <td className={classes.firstByte}>{firstByteMs === null ? unknown : formats.duration(firstByteMs)}</td>;
