@@ -1,7 +1,8 @@
 /** The parts of which the panel's lists are made, and the way from them to the window. */
 import { createContext, type MouseEvent, type ReactNode, useContext, useId } from 'react';
 import { clientGuides } from '../../server/contract/clients/client-guides.ts';
-import { clientIdOf, windowId, windowTitle } from '../../server/contract/clients/known-clients.ts';
+import { clientIdOf, windowId } from '../../server/contract/clients/known-clients.ts';
+import { windowTitle } from '../../server/contract/ledger.ts';
 import type { PanelClient } from '../../server/contract/panel-view.ts';
 import type { DesktopApi } from '../state/api/api.ts';
 import classes from './Rows.module.css';

@@ -313,3 +313,11 @@ export interface UsageTotals {
   /** Requests that may have cost something, but whose cost is unknown. */
   unpricedRequests: number;
 }
+
+/** The `X-Title` of requests of the window itself, which no client sent. */
+export const windowTitle = 'Sluice window';
+
+/** What `client` of a `RequestRecord` is called in lists: as it is, but the window not like the browser in which it runs. */
+export function clientNameOf(client: string): string {
+  return client.endsWith(`[${windowTitle}]`) ? windowTitle : client;
+}

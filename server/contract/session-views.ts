@@ -3,8 +3,7 @@
  * session is called.
  */
 
-import { clientNameOf, windowTitle } from './clients/known-clients.ts';
-import type { RequestOutcome, ToolResult, UsageCertainty } from './ledger.ts';
+import { clientNameOf, type RequestOutcome, type ToolResult, type UsageCertainty, windowTitle } from './ledger.ts';
 
 /** Sums over requests of a session. */
 export interface SessionSums {

@@ -2,7 +2,7 @@
  * Calls the gateway's own API from the window with a key, as any client would. The same gateway serves the window, so
  * addresses are relative. Independent of the control plane.
  */
-import { windowTitle } from '../../../server/contract/clients/known-clients.ts';
+import { windowTitle } from '../../../server/contract/ledger.ts';
 
 export interface GatewayCall {
   /** Below `/v1`, such as `/models`. */

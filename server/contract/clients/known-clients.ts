@@ -15,8 +15,6 @@ interface KnownClient {
   isSdk?: true;
 }
 
-/** Marks requests of the window itself, which no client sent. */
-export const windowTitle = 'Sluice window';
 export const windowId = 'window';
 
 /** The first match counts: titles come before user agents, and programs built on an SDK before the SDK. */
@@ -64,11 +62,6 @@ const plainHttp =
 export function isTool(client: string): boolean {
   const id = clientIdOf(client);
   return id === null ? !plainHttp.test(client) : id !== windowId && id !== 'curl';
-}
-
-/** What a client is called in lists: what it calls itself, but the window not like the browser in which it is. */
-export function clientNameOf(client: string): string {
-  return clientIdOf(client) === windowId ? windowTitle : client;
 }
 
 /** The client's id; null if it is unknown. */

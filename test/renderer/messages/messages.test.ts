@@ -186,7 +186,7 @@ function texts(messages: object, prefix = ''): Map<string, string> {
 function argument(number: number): unknown {
   const fields: object = new Proxy({}, { get: (_, name) => fieldOf(name) });
   const fieldOf = (name: string | symbol): unknown => {
-    if (name === Symbol.toPrimitive) return () => `‹${number}›`;
+    if (name === Symbol.toPrimitive || name === 'replace') return () => `‹${number}›`;
     return name === 'map' ? (say: (each: object) => unknown) => [say(fields)] : `‹${String(name)}›`;
   };
   return fields;

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { arrangeSteps, clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
-import {
-  clientIdOf,
-  clientNameOf,
-  isIdentifiable,
-  isTool,
-  mayBeAny,
-} from '../../../server/contract/clients/known-clients.ts';
+import { clientIdOf, isIdentifiable, isTool, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
+import { clientNameOf } from '../../../server/contract/ledger.ts';
 import { programOf } from '../../../server/contract/session-views.ts';
 
 const aiSdk = 'ai-sdk-provider-utils/5.0.81 node.js/24';

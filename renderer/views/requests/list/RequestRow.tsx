@@ -1,8 +1,7 @@
 import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
-import { clientNameOf } from '../../../../server/contract/clients/known-clients.ts';
-import type { RequestOutcome } from '../../../../server/contract/ledger.ts';
+import { clientNameOf, type RequestOutcome } from '../../../../server/contract/ledger.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
 import { type LiveRequest, outputRateOf } from '../../../state/requests/live-request.ts';
