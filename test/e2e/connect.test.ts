@@ -102,18 +102,29 @@ describe('the connect screen', () => {
     await gateway.fetch('/responses', { method: 'POST', body, headers: sent });
     await page.getByRole('region', { name: 'Steps for Codex CLI' }).getByText('It sent a request just now.').waitFor();
 
-    await gateway.gateway.execute({ type: 'key.rotate', id: 'my-tool' });
-    await page.reload();
-    await panel.getByText('Codex CLI still has an old key, which no longer works: its requests are refused.').waitFor();
-    await panel.getByRole('button', { name: 'Give it the key “my tool”…' }).click();
-    await page.getByRole('dialog', { name: 'Change for Codex CLI' }).getByRole('button', { name: 'Apply' }).click();
-    await panel.getByText('Set up for demo-chat just now.').waitFor();
-
     await panel.getByRole('button', { name: 'Undo…' }).click();
     await page.getByRole('dialog', { name: 'Undo for Codex CLI' }).getByRole('button', { name: 'Undo' }).click();
     await panel.getByText('Sluice can write ~/.codex/config.toml for you.').waitFor();
     expect(file()).toBe(clientSettings['.codex/config.toml']);
     expect(complaints).toEqual([]);
+  });
+
+  it('says what follows from an old key in a client’s file, and gives it the new one', async () => {
+    const window = await open({ config: { keys: [] }, screen: '/connect/continue' });
+    await createKeptKey(window, 'my tool');
+    const { page, gateway } = window;
+    const panel = page.getByRole('region', { name: 'Set up automatically' });
+    const apply = page.getByRole('dialog', { name: 'Change for Continue' }).getByRole('button', { name: 'Apply' });
+    await panel.getByRole('button', { name: 'Review change…' }).click();
+    await apply.click();
+    await panel.getByText('Set up for demo-chat just now.').waitFor();
+    await gateway.gateway.execute({ type: 'key.rotate', id: 'my-tool' });
+    await page.reload();
+    await panel.getByText('Continue still has an old key, which no longer works: its requests are refused.').waitFor();
+    await takePicture(page, 'connect-old-key');
+    await panel.getByRole('button', { name: 'Give it the key “my tool”…' }).click();
+    await apply.click();
+    await panel.getByText('Set up for demo-chat just now.').waitFor();
   });
 
   it('names the settings that the client prefers, and does not say "set up" where one comes back', async () => {
