@@ -36,7 +36,6 @@ const addresses: readonly [address: string, heading: string, shown?: Shown][] = 
   ['/people', noPage],
   ['/people?show=audit', noPage],
   ['/groups/second/more', noPage],
-  ['/requests/%E0%A4%A', noPage],
   ['/home', 'Home'],
   ['/Traffic/', 'Requests'],
   ['/Providers/alpha', 'Alpha'],

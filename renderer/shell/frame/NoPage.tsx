@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { type Destination, pathOf, type ScreenName } from '../../../server/contract/places.ts';
 import { useMessages } from '../../messages/use-messages.ts';
-import { usePlaces } from '../../state/rights/use-places.ts';
+import { usePlaces } from '../../state/rights/use-rights.ts';
 import { currentPath, hasNavigated } from '../../state/window/hash-location.ts';
 import { overlay } from '../../state/window/overlay.ts';
 import classes from './ScreenBoundary.module.css';

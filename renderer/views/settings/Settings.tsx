@@ -24,12 +24,7 @@ import { WindowPart } from './parts/WindowPart.tsx';
 import { PricesPart } from './prices/PricesPart.tsx';
 import classes from './Settings.module.css';
 import { SettingsGuide } from './SettingsGuide.tsx';
-import {
-  FoundSettingsContext,
-  searchableSections,
-  searchSettings,
-  sectionTitle,
-} from './search/settings-sections.ts';
+import { FoundSettingsContext, searchableSections, searchSettings, sectionTitle } from './search/settings-sections.ts';
 
 const parts: Record<SectionId, ReactNode> = {
   window: <WindowPart />,
