@@ -103,7 +103,7 @@ const shellMayImport =
   /^(electron\/|server\/contract\/|server\/engine\/(gateway|open-engine|environment)\.ts$|server\/ground\/(version|timers|resource-exhaustion)\.ts$|server\/data-folder\/claim-folder\.ts$|server\/optional-parts\.ts$|server\/connect\/(open-terminal|tool-environment)\.ts$|server\/config\/((json-file-)?persistence|managed-preset|policy-path)\.ts$|server\/secrets\/keychain-(process|libraries)\.ts$)/;
 
 const singleImporters: Record<string, RegExp> = {
-  express: /^server\/(http\/|team\/people\/sign-in-routes\.ts$)/,
+  express: /^server\/(http\/|team\/people\/sign-in-routes\.ts$|team\/scim\/scim-routes\.ts$)/,
   multer: /^server\/http\/body\/multipart\.ts$/,
   keytar: /^server\/secrets\/keychain-items\.ts$/,
   '@napi-rs/keyring': /^server\/secrets\/keychain-items\.ts$/,

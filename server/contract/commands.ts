@@ -64,6 +64,10 @@ const peopleCommands = [
     keys: z.enum(['revoke', 'disable']).default('revoke'),
     expectedRevision,
   }),
+  /** Makes the token of SCIM, by which the identity provider pushes people and groups. The one before ends at once. */
+  z.strictObject({ type: z.literal('scim.token') }),
+  /** Ends the token of SCIM. What was pushed counts no more, until there is a token again. */
+  z.strictObject({ type: z.literal('scim.off') }),
 ] as const;
 
 /** Members of `commandSchema`. */
@@ -354,6 +358,10 @@ export interface CommandResults {
   'person.limit': Committed;
   /** `keys`: the ids of those that were revoked or disabled. */
   'person.revoke': Committed & { keys: readonly string[] };
+  /** `secret` is returned only here. `url`: what to enter with it at the identity provider. */
+  'scim.token': { secret: string; url: string };
+  /** `ended`: whether it was on. */
+  'scim.off': { ended: boolean };
   'session.stop': Record<string, never>;
   'session.resume': Record<string, never>;
   'request.pin': { pin: PinView };

@@ -33,6 +33,7 @@ export const controlProblemTextsZh: TextsOf<ControlProblems> = {
   'host-reference': ({ reference }) =>
     `“${reference}”属于运行 Sluice 的机器，登录的人不能使用。可由该机器的管理者在本机操作，或将其列入 "people.hostReferences"。`,
   'no-role': ({ name }) => `${name} 在此 Sluice 中没有角色。管理员可以为你所在的组分配角色。`,
+  'not-assigned': ({ name }) => `身份提供者未将此 Sluice 分配给 ${name}。身份提供者的管理员可以分配。`,
   'no-sign-in': () => '此 Sluice 未启用登录：需要 "serve --public-url" 和设置 "people"。',
   'gateway-address-wrong': ({ address }) => `“${address}”不是网关地址：请使用 https://gateway.example`,
   'gateway-away': ({ address, reason }) => `${address} 没有响应：${causeTextZh(reason)}。`,

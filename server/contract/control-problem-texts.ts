@@ -31,6 +31,8 @@ export const controlProblemTexts: TextsOf<ControlProblems> = {
   'host-reference': ({ reference }) =>
     `"${reference}" is of the machine that Sluice runs on, and not for people who sign in. Whoever runs that machine can do this there, or list it in "people.hostReferences".`,
   'no-role': ({ name }) => `${name} has no role in this Sluice. An administrator can give one to a group of yours.`,
+  'not-assigned': ({ name }) =>
+    `${name} is not assigned to this Sluice. An administrator of the identity provider can assign it to them.`,
   'no-sign-in': () => 'Nobody signs in to this Sluice: that needs "serve --public-url" and the setting "people".',
   'gateway-address-wrong': ({ address }) => `"${address}" is no address of a gateway: use https://gateway.example`,
   'gateway-away': ({ address, reason }) => `${address} does not answer: ${reason}.`,

@@ -16,6 +16,7 @@ export interface ControlProblems extends Record<`no-${Named}`, { id: string }> {
   'host-reference': { reference: string };
   /** The person signing in has no role. */
   'no-role': { name: string };
+  'not-assigned': { name: string };
   /** A request can be pinned once it has ended. */
   'request-runs': { id: string };
   'too-many-pins': { most: number };

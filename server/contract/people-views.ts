@@ -10,7 +10,7 @@ export interface AuditEntry {
   seq: number;
   /** Unix milliseconds. */
   at: number;
-  /** Id of the person; null if it was the administrator of the machine, with the admin token. */
+  /** Id of the person; `scim` if it was the identity provider; null if it was the administrator of the machine, with the admin token. */
   personId: string | null;
   /** The person's name at that time. */
   personName: string | null;
@@ -19,8 +19,8 @@ export interface AuditEntry {
   /** The client's IP address; null if unknown. */
   address: string | null;
   /**
-   * The command's `type`; `sign-in`; `left`, if the identity provider says that the person has; or `request.read`, whose
-   * `target` names the requests.
+   * The command's `type`; `sign-in`; `left`, if the identity provider says that the person has; `request.read`, whose `target`
+   * names the requests; or a `ScimAction`.
    */
   action: string;
   /** What the action concerned, such as the id of a key; null if that has no name. */
@@ -41,6 +41,28 @@ export interface PersonView extends Person {
   checkedAt: number;
   /** Whether it is asked again before the next sign-in. */
   isChecked: boolean;
+  /** What SCIM says of the person; `unknown`: it knows nobody of their external id. Null while SCIM is off. */
+  scim: 'active' | 'disabled' | 'unknown' | null;
+}
+
+/** What the identity provider does by SCIM, in the audit list. */
+export type ScimAction =
+  | `scim.user.${'create' | 'update' | 'disable' | 'enable' | 'delete'}`
+  | `scim.group.${'create' | 'update' | 'delete'}`;
+
+/** SCIM, by which the identity provider pushes people and groups. */
+export interface ScimView {
+  isOn: boolean;
+  /** To enter at the identity provider. */
+  url: string;
+  /** When the token was made; null while SCIM is off. Unix milliseconds. */
+  createdAt: number | null;
+  /** When the token was last used; null if never. */
+  usedAt: number | null;
+  /** How many people were pushed, and how many of them are active. */
+  users: number;
+  active: number;
+  groups: number;
 }
 
 /** Without what the settings and the limiter know of them. */

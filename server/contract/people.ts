@@ -34,6 +34,9 @@ const roleSchema = z.discriminatedUnion('role', [
   z.strictObject({ claim, role: z.literal('member'), groups: z.array(groupId).min(1) }),
 ]);
 
+/** Some identity providers let people change these, and with them become somebody else. */
+const changeableClaims = new Set(['email', 'name', 'nickname', 'preferred_username', 'unique_name', 'upn']);
+
 /** Sign-in by OpenID Connect. Takes effect only with `serve --public-url`. */
 export const peopleSchema = z.strictObject({
   issuer: z
@@ -57,6 +60,18 @@ export const peopleSchema = z.strictObject({
     .default(['openid', 'profile', 'email'])
     .describe(
       'What is asked of the identity provider at the sign-in. With `offline_access`, it says also later who has left.',
+    ),
+  externalIdClaim: z
+    .string()
+    .min(1)
+    .max(256)
+    .refine(
+      (name) => !changeableClaims.has(name),
+      'use a claim that nobody can change for themselves, such as sub or oid',
+    )
+    .default('sub')
+    .describe(
+      "With SCIM: the claim of the ID token that is SCIM's `externalId` of the same person. `sub` with Okta, `oid` with Microsoft Entra. It has to be one that nobody can change for themselves, so no name or e-mail address.",
     ),
   sessionHours: z
     .number()
@@ -119,6 +134,13 @@ export const peopleSchema = z.strictObject({
 
 export type PeopleSettings = z.infer<typeof peopleSchema>;
 export type RoleMapping = PeopleSettings['roles'][number];
+
+/**
+ * An identity provider that names itself `https://login.example/` may also be configured as `https://login.example`.
+ */
+export function isSameIssuer(one: string, other: string): boolean {
+  return one === other || URL.parse(one)?.href === URL.parse(other)?.href;
+}
 
 /** What a person may do. A person without any rights cannot sign in. */
 export interface Rights {

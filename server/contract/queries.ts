@@ -16,7 +16,7 @@ import type { LimitMeter } from './limits.ts';
 import { operations } from './operations.ts';
 import type { PanelView } from './panel-view.ts';
 import { type Person, personId } from './people.ts';
-import type { AuditEntry, PersonView, TokenView } from './people-views.ts';
+import type { AuditEntry, PersonView, ScimView, TokenView } from './people-views.ts';
 import type { DetectedServer, EnvironmentCredential, Preset } from './preset.ts';
 import type { PriceListView } from './price-views.ts';
 import type { ProbeReport } from './probe.ts';
@@ -51,6 +51,8 @@ const peopleQueries = [
   z.strictObject({ type: z.literal('people') }),
   /** The caller's API tokens; for an administrator, those of all people. */
   z.strictObject({ type: z.literal('tokens') }),
+  /** SCIM, by which the identity provider pushes people and groups. */
+  z.strictObject({ type: z.literal('scim') }),
   /** The audit list: who changed what. */
   z.strictObject({
     type: z.literal('audit'),
@@ -336,6 +338,7 @@ export interface QueryResults {
   'join-preset': { preset: TeamPreset | null };
   people: PersonView[];
   tokens: TokenView[];
+  scim: ScimView;
   /** Latest first. `next` is the `before` of the next page, or null. */
   audit: { entries: AuditEntry[]; next: number | null };
   host: HostView;

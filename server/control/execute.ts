@@ -124,6 +124,8 @@ type OtherType =
   | 'token.create'
   | 'token.revoke'
   | 'person.sign-out'
+  | 'scim.token'
+  | 'scim.off'
   | 'session.stop'
   | 'session.resume'
   | 'request.pin'
@@ -212,6 +214,8 @@ export function createExecute(ports: ExecutePorts): Execute {
     'token.create': async (command, by) => whereSignedIn(access.people).createToken(command, by),
     'token.revoke': async (command, by) => whereSignedIn(access.people).revokeToken(command, by),
     'person.sign-out': async ({ id }) => whereSignedIn(access.people).signOut(id),
+    'scim.token': () => whereSignedIn(access.people).createScimToken(),
+    'scim.off': () => whereSignedIn(access.people).endScim(),
     ...ofTraffic(ports),
     'key.reveal': async ({ id }) => ({ secret: await revealKey({ config: ports.config, ...ports.machine }, id) }),
     'team-preset.leave': () => leaveTeamPreset(ports),

@@ -25,8 +25,8 @@ import { allowOrigin, answerPreflight, checkHost, checkOrigin, checkUrl, isPrefl
 interface AppPorts {
   api: ApiPorts;
   snapshot(): Snapshot;
-  /** `/control` and `/metrics`, with their own guards. */
-  control: Pick<ControlRoutes, 'router' | 'metrics'> | null;
+  /** `/control`, `/metrics` and `/scim/v2`, with their own guards. */
+  control: Pick<ControlRoutes, 'router' | 'metrics' | 'scim'> | null;
   /** The folder of the built window; null if there is none. */
   windowFolder: string | null;
   health(): Health;
@@ -88,6 +88,7 @@ function createApp(ports: AppPorts): express.Express {
   if (ports.control) {
     app.use('/control', ports.control.router);
     app.get('/metrics', ports.control.metrics);
+    if (ports.control.scim) app.use('/scim/v2', ports.control.scim);
   }
   if (ports.windowFolder) app.use(windowHeaders, createPages(ports.windowFolder));
   app.use((request, response) => {

@@ -39,6 +39,8 @@ export interface ControlRoutes {
   router: Router;
   /** For `GET /metrics`, with its own guard. */
   metrics: RequestHandler;
+  /** For `/scim/v2`, with its own guard; null where nobody signs in. */
+  scim: Router | null;
   /** Ends the event streams. */
   close(): void;
 }
@@ -77,7 +79,7 @@ export function createControlRoutes(ports: ControlRoutePorts): ControlRoutes {
   router.get('/requests.jsonl', sendExport(ports, 'jsonl', 'application/jsonl; charset=utf-8'));
   for (const path of goneRoutes) router.all(path.slice('/control'.length), refuseGone(path));
   router.use(explainBodyError);
-  return { router, metrics: sendMetrics(ports), close: streams.close };
+  return { router, metrics: sendMetrics(ports), scim: people?.scim ?? null, close: streams.close };
 }
 
 const continueBody: RequestHandler = (request, response, next) => {
@@ -277,6 +279,8 @@ export async function sendPieces(pieces: AsyncIterable<string>, response: Server
 export interface PeopleDoor {
   /** The routes of signing in and out, which need no access. */
   signIn: Router;
+  /** By which the identity provider pushes people and groups, with a guard of its own. */
+  scim: Router;
   /** The caller; undefined for the administrator of the machine. Rejects with a GatewayError. */
   admit(request: IncomingMessage): Promise<Caller | undefined>;
   /**

@@ -10,6 +10,7 @@ import type { PeoplePorts, PeopleSide, TeamPart } from '../engine/team.ts';
 import { addJoinVerbs, joinExamples } from './verbs/join.ts';
 import { addLoginVerbs, loginExamples } from './verbs/login.ts';
 import { addPeopleVerbs, peopleExamples } from './verbs/people.ts';
+import { addScimVerbs, scimExamples } from './verbs/scim.ts';
 import { addTokenVerbs, tokenExamples } from './verbs/token.ts';
 
 export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
@@ -35,11 +36,12 @@ export async function openGateway(address: string, dataDir: string, environment:
   return (await import('./verbs/open-gateway.ts')).openGateway(address, dataDir, environment);
 }
 
-export const verbExamples = { ...loginExamples, ...joinExamples, ...tokenExamples, ...peopleExamples };
+export const verbExamples = { ...loginExamples, ...joinExamples, ...tokenExamples, ...peopleExamples, ...scimExamples };
 
 export function addVerbs({ program, verbs, terminal }: TeamVerbPorts): void {
   addLoginVerbs(program, terminal);
   addJoinVerbs(program, verbs);
   addTokenVerbs(program, verbs);
   addPeopleVerbs(program, verbs);
+  addScimVerbs(program, verbs);
 }

@@ -281,3 +281,50 @@ test.each(appearances)('the screens of people are in order in $width px, $colorS
     await context?.close();
   }
 });
+
+test.each(appearances)(
+  'an administrator switches SCIM on and off, with a token that is shown once, in $width px, $colorScheme, $locale',
+  async (look) => {
+    const { width, colorScheme, locale } = look;
+    const names = locale.startsWith('zh')
+      ? { on: '启用', replace: '新建 token', copy: /复制/, done: '完成', off: '停用', never: '尚未使用' }
+      : {
+          on: 'Switch on',
+          replace: 'Make a new token',
+          copy: /Copy/,
+          done: 'Done',
+          off: 'Switch off',
+          never: 'Never used',
+        };
+    const page = await openAs('ada', '/people', { viewport: { width, height: 800 }, colorScheme, locale });
+    const section = page.getByRole('region', { name: 'SCIM' });
+    const dialog = page.getByRole('dialog');
+    const tokens: string[] = [];
+    for (const [button, confirm] of [
+      [names.on, names.on],
+      [/New token…|新建 token…/, names.replace],
+    ] as const) {
+      await section.getByRole('button', { name: button }).click();
+      await dialog.getByRole('button', { name: confirm, exact: true }).click();
+      tokens.push(await dialog.getByTestId('secret').innerText());
+      await dialog.getByRole('button', { name: names.copy }).waitFor();
+      await takePicture(page, `people-scim-token-${width}-${colorScheme}`, { fullPage: false });
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await dialog.getByRole('button', { name: names.done }).click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    expect(await page.getByText(tokens[1] ?? '').count()).toBe(0);
+    await section.getByText(names.never).waitFor();
+    await section.getByText(`${team.sluice.origin}/scim/v2`).waitFor();
+    const statusOf = async (token: string | undefined) =>
+      (await fetch(`${team.sluice.origin}/scim/v2/Users`, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect([await statusOf(tokens[0]), await statusOf(tokens[1])]).toEqual([401, 200]);
+    await takePicture(page, `people-scim-${width}-${colorScheme}`);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await section.getByRole('button', { name: `${names.off}…` }).click();
+    await dialog.getByRole('button', { name: names.off, exact: true }).click();
+    await section.getByRole('button', { name: `${names.on}…` }).waitFor();
+    expect(await statusOf(tokens[1])).toBe(401);
+  },
+);

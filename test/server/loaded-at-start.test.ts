@@ -17,7 +17,7 @@ const asking: Record<string, readonly string[]> = {
   faults: ['fault-switch.ts'],
   'store/postgres': [],
   ...Object.fromEntries(
-    ['', '/health-hints', '/joining', '/people', '/valkey', '/verbs'].map((room) => [`team${room}`, []]),
+    ['', '/health-hints', '/joining', '/people', '/scim', '/valkey', '/verbs'].map((room) => [`team${room}`, []]),
   ),
   observability: ['gen-ai.ts', 'observability.ts', 'request-tracing.ts'],
 };

@@ -1,6 +1,7 @@
 import type { CommandType } from '../../../server/contract/commands.ts';
+import type { ScimAction } from '../../../server/contract/people-views.ts';
 
-type Action = CommandType | 'sign-in' | 'left' | 'request.read';
+type Action = CommandType | 'sign-in' | 'left' | 'request.read' | ScimAction;
 
 /** What somebody did, preceded by their name; for each command of the subjects (`alias` has `alias.put`), or for all. */
 export type AuditActions<Subject extends string = string> = Record<

@@ -13,7 +13,7 @@ import { models } from './models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, recentCapture, status } from './overview.ts';
 import { palette, shortcuts } from './palette.ts';
 import { panel } from './panel.ts';
-import { account, audit, joining, ownUsage, people, signIn, tokens } from './people.ts';
+import { account, audit, joining, ownUsage, people, scim, signIn, tokens } from './people.ts';
 import { playground } from './playground.ts';
 import { prices } from './prices.ts';
 import { probe } from './probe.ts';
@@ -34,6 +34,7 @@ export const en = {
   ownUsage,
   people,
   signIn,
+  scim,
   tokens,
   connect,
   controlProblems,

@@ -20,6 +20,8 @@ export const signIn = {
   lead: 'Sign in with your organization’s account.',
   button: 'Sign in',
   noRole: 'You have no role in this Sluice yet. Ask an administrator to add a group of yours, then sign in again.',
+  notAssigned:
+    'Your organization has not assigned this Sluice to you, or has taken it back. Ask an administrator of your accounts.',
   tooMany: 'Too many attempts to sign in. Wait a minute, then try again.',
   failed: 'Signing in did not work. Try again. If it happens again, ask an administrator.',
   note: 'Your keys keep working, whether you are signed in or not.',
@@ -42,6 +44,7 @@ export const people = {
   search: 'Search people',
   you: 'you',
   noRole: 'No role now',
+  disabled: 'disabled',
   signedIn: (ago: string) => `signed in ${ago}`,
   emptyTitle: 'Nobody has signed in yet',
   emptyNext: 'People appear here once they have signed in with your organization’s account.',
@@ -66,6 +69,34 @@ export const people = {
   revokeConfirm: 'Revoke',
   revoked: (name: string, keys: number) =>
     `All access of ${name} is revoked, with ${keys} ${keys === 1 ? 'key' : 'keys'}.`,
+};
+
+/** Pushing of people and groups by the identity provider. */
+export const scim = {
+  title: 'SCIM',
+  hint: 'Off. With SCIM the identity provider (Okta, Microsoft Entra) pushes people and groups: whoever leaves loses sessions, API tokens and keys at once.',
+  pushed: (users: string, active: string, groups: string) =>
+    `People: ${users}, of them active: ${active}. Groups: ${groups}.`,
+  neverUsed: 'Never used yet.',
+  used: (ago: string) => `Last used ${ago}.`,
+  address: 'Address of SCIM',
+  on: 'Switch on…',
+  onTitle: 'Switch SCIM on',
+  onText:
+    'A token is made for the identity provider. From then on only people whom it has pushed can sign in, and administrators. Sessions that are open stay open.',
+  onConfirm: 'Switch on',
+  replace: 'New token…',
+  replaceTitle: 'New token of SCIM',
+  replaceText: 'The token before ends at once: the identity provider pushes nothing until it has the new one.',
+  replaceConfirm: 'Make a new token',
+  off: 'Switch off…',
+  offTitle: 'Switch SCIM off',
+  offText:
+    'The token ends at once, and what was pushed counts no more. People whom it has disabled can sign in again if the identity provider lets them.',
+  offConfirm: 'Switch off',
+  made: 'Token of SCIM made',
+  once: 'This is the token for the identity provider. Copy it now: only its hash is stored, so it cannot be shown again.',
+  what: 'token',
 };
 
 export const tokens = {
@@ -102,7 +133,7 @@ export const tokens = {
   revokeConfirm: 'Revoke',
 };
 
-export const peopleActions: AuditActions<'sign-in' | 'left' | 'token' | 'person' | 'team'> = {
+export const peopleActions: AuditActions<'sign-in' | 'left' | 'token' | 'person' | 'scim' | 'team'> = {
   'sign-in': () => 'signed in',
   left: () => 'has left, says the identity provider',
   'token.create': (target) => `created API token ${target}`,
@@ -110,6 +141,16 @@ export const peopleActions: AuditActions<'sign-in' | 'left' | 'token' | 'person'
   'person.sign-out': (target) => `signed out ${target} everywhere`,
   'person.limit': (target) => `changed the limits of ${target}`,
   'person.revoke': (target) => `revoked all access of ${target}`,
+  'scim.token': () => 'made a token of SCIM',
+  'scim.off': () => 'switched SCIM off',
+  'scim.user.create': (target) => `added ${target}`,
+  'scim.user.update': (target) => `changed ${target}`,
+  'scim.user.disable': (target) => `disabled ${target}`,
+  'scim.user.enable': (target) => `enabled ${target} again`,
+  'scim.user.delete': (target) => `deleted ${target}`,
+  'scim.group.create': (target) => `added the group ${target}`,
+  'scim.group.update': (target) => `changed the group ${target}`,
+  'scim.group.delete': (target) => `deleted the group ${target}`,
   'team.join': () => 'began to join a team gateway',
   'team.finish-join': () => 'joined a team gateway',
   'team.leave': (target) => `left the team gateway ${target}`,

@@ -13,7 +13,7 @@ import { models } from './models.ts';
 import { attention, demoNote, firstCall, firstRun, live, overview, recentCapture, status } from './overview.ts';
 import { palette, shortcuts } from './palette.ts';
 import { panel } from './panel.ts';
-import { account, audit, joining, ownUsage, people, signIn, tokens } from './people.ts';
+import { account, audit, joining, ownUsage, people, scim, signIn, tokens } from './people.ts';
 import { playground } from './playground.ts';
 import { prices } from './prices.ts';
 import { probe } from './probe.ts';
@@ -35,6 +35,7 @@ export const zh: Messages = {
   ownUsage,
   people,
   signIn,
+  scim,
   tokens,
   connect,
   controlProblems,

@@ -1,4 +1,4 @@
-/** For administrators, if people sign in: the people, their API tokens, and the audit list. */
+/** For administrators, if people sign in: the people and how they are pushed, their API tokens, and the audit list. */
 import { SegmentedControl } from '@mantine/core';
 import { useSearchParams } from 'wouter';
 import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
@@ -7,6 +7,7 @@ import { TokensSection } from '../../components/tokens/TokensSection.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { AuditSection } from './AuditSection.tsx';
 import { PeopleSection } from './PeopleSection.tsx';
+import { ScimSection } from './ScimSection.tsx';
 
 const parts = ['people', 'tokens', 'audit'] as const;
 
@@ -30,7 +31,12 @@ export function People() {
       }
     >
       {asked !== null && !named && <GoneNote text={noPage.list(asked)} />}
-      {shown === 'people' && <PeopleSection />}
+      {shown === 'people' && (
+        <>
+          <PeopleSection />
+          <ScimSection />
+        </>
+      )}
       {shown === 'tokens' && <TokensSection of="all" />}
       {shown === 'audit' && <AuditSection />}
     </Screen>

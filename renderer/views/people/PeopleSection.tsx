@@ -148,6 +148,7 @@ function PersonRow({ person, onLimit, onLeave }: PersonRowProps) {
         <div className={list.head}>
           <span className={list.name}>{name}</span>
           {isSelf && <span className={list.tag}>{names.you}</span>}
+          {person.scim === 'disabled' && <span className={list.tag}>{names.disabled}</span>}
           {email !== null && email !== name && <span className={list.detail}>{email}</span>}
         </div>
         <div className={list.detail}>

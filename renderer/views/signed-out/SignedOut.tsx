@@ -75,8 +75,9 @@ function SignIn() {
 
 function describeSignInError(
   code: string,
-  { noRole, tooMany, failed }: ReturnType<typeof useMessages>['signIn'],
+  { noRole, notAssigned, tooMany, failed }: ReturnType<typeof useMessages>['signIn'],
 ): string {
   if (code === 'no-role') return noRole;
+  if (code === 'not-assigned') return notAssigned;
   return code === 'sign_in_limit' ? tooMany : failed;
 }

@@ -40,6 +40,10 @@ export interface People {
   createToken(command: CommandMap['token.create'], by: Caller | undefined): Promise<CommandResults['token.create']>;
   revokeToken(command: CommandMap['token.revoke'], by: Caller | undefined): Promise<CommandResults['token.revoke']>;
   signOut(personId: string): Promise<CommandResults['person.sign-out']>;
+  /** Replaces the token of SCIM. */
+  createScimToken(): Promise<CommandResults['scim.token']>;
+  endScim(): Promise<CommandResults['scim.off']>;
+  scim(): Promise<QueryResults['scim']>;
   list(): Promise<KnownPerson[]>;
   tokens(by: Caller | undefined): Promise<QueryResults['tokens']>;
   audit(query: QueryMap['audit']): Promise<QueryResults['audit']>;

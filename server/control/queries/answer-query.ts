@@ -178,6 +178,7 @@ function createAnswers(ports: QueryPorts): Answers {
     'join-preset': () => ({ preset: checkJoinPreset(ports.live.used.config.settings) }),
     people: () => viewPeople(ports),
     tokens: (_query, { by }) => whereSignedIn(ports.people).tokens(by),
+    scim: () => whereSignedIn(ports.people).scim(),
     audit: (query) => whereSignedIn(ports.people).audit(query),
     host: () => viewHost(ports),
   };

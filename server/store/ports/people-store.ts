@@ -2,6 +2,7 @@
 import type { TokenScope } from '../../contract/people.ts';
 import type { AuditEntry } from '../../contract/people-views.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
+import type { ScimStore } from './scim-store.ts';
 
 /** A person as the identity provider last described them. */
 export interface StoredPerson {
@@ -18,6 +19,8 @@ export interface StoredPerson {
   checkedAt: number;
   /** When it is to be asked again; null: at the next sign-in. */
   checkDueAt: number | null;
+  /** The value of the claim `people.externalIdClaim`; null if it has not told that. */
+  externalId: string | null;
 }
 
 /** A means of access: a browser's session or an API token. Only the hash of its secret is stored. */
@@ -101,4 +104,5 @@ export interface PeopleStore {
   /** Deletes expired sessions and tokens, and audit entries and owners of keys from before `auditSinceMs`. */
   sweep(times: { nowMs: number; auditSinceMs: number }): MaybePromise<void>;
   close(): MaybePromise<void>;
+  scim: ScimStore;
 }

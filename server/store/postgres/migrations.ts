@@ -4,6 +4,7 @@
  *
  * Times are Unix milliseconds; JSON is stored as it was written.
  */
+import { scimTables } from '../rules/scim-store.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { peopleTables } from './people-tables.ts';
 
@@ -174,5 +175,10 @@ export const postgresMigrations: readonly Migration[] = [
       );
       INSERT INTO refusal_counts SELECT minute, '', reason, requests, last_at, last_client FROM refusals;
     `,
+  },
+  {
+    name: 'scim',
+    // By which a person is known to SCIM, and what SCIM says.
+    sql: `ALTER TABLE people ADD COLUMN external_id text; ${scimTables('double precision')}`,
   },
 ];

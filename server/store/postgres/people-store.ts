@@ -6,6 +6,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
 import { type Row, text } from '../rules/columns.ts';
 import type { Sql } from '../rules/condition-sql.ts';
+import { createScimStore } from '../rules/scim-store.ts';
 import {
   allPeople,
   auditPage,
@@ -21,10 +22,12 @@ import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
 import { type Parameter, type Postgres, readRows, withTimeout } from './postgres.ts';
 
-const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at,
+    external_id)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
-    signed_in_at = excluded.signed_in_at, checked_at = excluded.checked_at, check_due_at = excluded.check_due_at`;
+    signed_in_at = excluded.signed_in_at, checked_at = excluded.checked_at, check_due_at = excluded.check_due_at,
+    external_id = excluded.external_id`;
 const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, created_at, expires_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 const claimSql = `UPDATE people SET check_due_at = $1 WHERE id IN (
@@ -38,7 +41,7 @@ const noteSql = `INSERT INTO audit (at, person_id, person_name, token_id, addres
 
 const findSql = (condition: string) =>
   `SELECT accesses.*, issuer, subject, email, claimed, signed_in_at, checked_at, check_due_at,
-     people.name AS person_name
+     people.external_id, people.name AS person_name
    FROM accesses JOIN people ON people.id = person_id WHERE ${condition}`;
 const endSql = (condition: string) =>
   `WITH ended AS (DELETE FROM accesses WHERE ${condition} RETURNING id) SELECT pg_notify('${channel}', 'people') FROM ended`;
@@ -101,6 +104,7 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
       await ask('DELETE FROM key_owners WHERE until_ms < $1', auditSinceMs);
     },
     async close() {},
+    scim: createScimStore(read),
   };
 }
 

@@ -37,13 +37,14 @@ export function readPerson(row: Row): StoredPerson {
     signedInAt: number(row.signed_in_at) ?? 0,
     checkedAt: number(row.checked_at) ?? number(row.signed_in_at) ?? 0,
     checkDueAt: number(row.check_due_at),
+    externalId: text(row.external_id),
   };
 }
 
 /** In the order of the columns. */
 export function personValues(person: StoredPerson): (string | number | null)[] {
-  const { id, issuer, subject, name, email, claimed, signedInAt, checkedAt, checkDueAt } = person;
-  return [id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt, checkedAt, checkDueAt];
+  const { id, issuer, subject, name, email, claimed, signedInAt, checkedAt, checkDueAt, externalId } = person;
+  return [id, issuer, subject, name, email, JSON.stringify(claimed), signedInAt, checkedAt, checkDueAt, externalId];
 }
 
 export function readOwnedKey(row: Row): OwnedKey {

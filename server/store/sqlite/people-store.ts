@@ -1,6 +1,7 @@
 /** People in SQLite, in a file of its own, which exists only where people sign in. */
 import type { PeopleStore } from '../ports/people-store.ts';
 import type { Row } from '../rules/columns.ts';
+import { createScimStore, scimTables } from '../rules/scim-store.ts';
 import { openSqliteDatabase, Reads } from './database.ts';
 import {
   allPeople,
@@ -45,12 +46,16 @@ const peopleMigrations: readonly string[] = [
   ALTER TABLE people ADD COLUMN check_due_at REAL;
   CREATE INDEX people_due ON people (check_due_at) WHERE check_due_at IS NOT NULL;
   `,
+  // By which a person is known to SCIM, and what SCIM says.
+  `ALTER TABLE people ADD COLUMN external_id TEXT; ${scimTables('REAL')}`,
 ];
 
-const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at,
+    external_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email, claimed = excluded.claimed,
-    signed_in_at = excluded.signed_in_at, checked_at = excluded.checked_at, check_due_at = excluded.check_due_at`;
+    signed_in_at = excluded.signed_in_at, checked_at = excluded.checked_at, check_due_at = excluded.check_due_at,
+    external_id = excluded.external_id`;
 const claimSql = `UPDATE people SET check_due_at = ?
   WHERE id IN (SELECT id FROM people WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?) RETURNING *`;
 const openSql = `INSERT INTO accesses (hash, id, person_id, scopes, name, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
@@ -125,5 +130,6 @@ export function openPeopleStore(file: string): PeopleStore {
       statements.sweepOwners.run(auditSinceMs);
     },
     close: () => database.close(),
+    scim: createScimStore((statement) => reads.all(statement)),
   };
 }

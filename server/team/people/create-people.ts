@@ -3,6 +3,7 @@ import { controlError } from '../../contract/control-error.ts';
 import type { QueryMap, QueryResults, QueryType } from '../../contract/queries.ts';
 import type { Caller } from '../../control/people/caller.ts';
 import type { NarrowedQuery, People } from '../../control/people/people.ts';
+import type { Provisioning } from '../scim/provisioning.ts';
 import { visibleEvents } from './event-rules.ts';
 import type { PeopleService } from './people-service.ts';
 import { permit, permitOn } from './permit.ts';
@@ -11,11 +12,12 @@ import { ownOf, visibilityOf, withinOf } from './visibility.ts';
 
 interface PeoplePorts {
   service: Pick<PeopleService, 'createToken' | 'listTokens' | 'listPeople' | 'checkOpen' | 'end' | 'readAudit'>;
+  provisioning: Pick<Provisioning, 'createToken' | 'endToken' | 'view'>;
   note: People['note'];
   noteReading: People['noteReading'];
 }
 
-export function createPeople({ service, note, noteReading }: PeoplePorts): People {
+export function createPeople({ service, provisioning, note, noteReading }: PeoplePorts): People {
   const tokens = (by: Caller | undefined): Promise<QueryResults['tokens']> =>
     service.listTokens(!by || by.person.isAdmin ? null : by.person.id);
   return {
@@ -43,6 +45,9 @@ export function createPeople({ service, note, noteReading }: PeoplePorts): Peopl
       return {};
     },
     signOut: async (personId) => ({ ended: await service.end({ personId }) }),
+    createScimToken: () => provisioning.createToken(),
+    endScim: () => provisioning.endToken(),
+    scim: () => provisioning.view(),
     list: () => service.listPeople(),
     tokens,
     audit: ({ before, limit, personId }) => service.readAudit({ before: before ?? null, limit, personId }),

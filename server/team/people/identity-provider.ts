@@ -13,6 +13,8 @@ export interface Identity {
   email: string | null;
   /** The groups of the claim, unchanged. */
   claimed: readonly string[];
+  /** By which SCIM knows the person; null if the claim is missing. */
+  externalId: string | null;
 }
 
 /** State kept in the browser during the redirect to the identity provider and back. */
@@ -66,7 +68,7 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const maxClaimed = 2_000;
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-type Settings = Pick<PeopleSettings, 'issuer' | 'clientId' | 'groupsClaim' | 'scopes'>;
+type Settings = Pick<PeopleSettings, 'issuer' | 'clientId' | 'groupsClaim' | 'scopes' | 'externalIdClaim'>;
 
 interface Client {
   /** Null for a public client. */
@@ -193,16 +195,18 @@ function signedIn(
 type Claims = Pick<IdToken, 'iss' | 'sub'> & Readonly<Record<string, unknown>>;
 type IdToken = NonNullable<ReturnType<oidc.TokenEndpointResponseHelpers['claims']>>;
 
-function identityOf(claims: Claims | undefined, { groupsClaim }: Settings): Identity {
+function identityOf(claims: Claims | undefined, { groupsClaim, externalIdClaim }: Settings): Identity {
   if (!claims) throw failed('The identity provider sent no ID token');
   const { iss, sub, name, preferred_username: userName, email } = claims;
   const address = textOf(email);
+  const externalId = claims[externalIdClaim];
   return {
     issuer: iss,
     subject: sub,
     name: textOf(name) ?? textOf(userName) ?? address ?? sub,
     email: address,
     claimed: namesOf(claims[groupsClaim]),
+    externalId: typeof externalId === 'string' && externalId !== '' ? externalId : null,
   };
 }
 

@@ -4,11 +4,14 @@ import type { PeoplePorts, PeopleSide } from '../../engine/team.ts';
 import { TrustedProxies } from '../../http/client-address.ts';
 import { resolveSecret } from '../../secrets/secret-store.ts';
 import { openPeopleStore } from '../../store/sqlite/people-store.ts';
+import { Provisioning } from '../scim/provisioning.ts';
+import { createScimRoutes } from '../scim/scim-routes.ts';
 import { createAuditChange, createAuditReading } from './audit.ts';
 import { createPeople } from './create-people.ts';
 import type { PeopleAccess } from './people-access.ts';
 import { checkPerson } from './people-guard.ts';
 import { PeopleService } from './people-service.ts';
+import { SignInLimit } from './sign-in-limit.ts';
 import { createSignInRoutes } from './sign-in-routes.ts';
 
 /** Rejects with an Error that names a proxy that is not an address. */
@@ -19,10 +22,21 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
   const service = await openService(ports, (id, keys) => left(id, keys));
   const audit = { store: service.store, nowMs: Date.now, log };
   const access: PeopleAccess = { service, proxies, publicOrigin: options.publicOrigin };
+  const provisioning = new Provisioning({
+    ...{ store: service.store, settings: ports.settings, publicOrigin: options.publicOrigin, nowMs: Date.now, log },
+    leave: (person) => service.leave(person),
+  });
+  const requests = new SignInLimit(Date.now, scimRequestsPerMinute, 'Too many requests. Wait a minute and try again.');
   return {
-    people: createPeople({ service, note: createAuditChange(audit), noteReading: createAuditReading(audit) }),
+    people: createPeople({
+      service,
+      provisioning,
+      note: createAuditChange(audit),
+      noteReading: createAuditReading(audit),
+    }),
     door: {
       signIn: createSignInRoutes(access),
+      scim: createScimRoutes({ provisioning, proxies, limit: (address) => requests.count(address), log }),
       admit: (request) => checkPerson(request, access, adminToken),
       watch: (by, refused) => service.watch(by, refused),
     },
@@ -33,6 +47,9 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
     close: () => service.close(),
   };
 }
+
+/** At each replica, by address: twice what Microsoft Entra sends at most. */
+const scimRequestsPerMinute = 3_000;
 
 type Leave = Parameters<PeopleSide['onLeft']>[0];
 

@@ -15,7 +15,8 @@ export interface ChecksPorts {
   /** Where refresh tokens are kept, always encrypted. */
   refreshTokens(): Promise<Pick<SecretStore, 'get' | 'set' | 'delete' | 'isOpenInCopies'>>;
   identityProvider(): Promise<Pick<IdentityProvider, 'refresh'>>;
-  hasRole(person: StoredPerson, settings: PeopleSettings): boolean;
+  /** False also if SCIM has disabled the person. */
+  hasRole(person: StoredPerson, settings: PeopleSettings): Promise<boolean>;
   end(ended: Revocation): Promise<number>;
   /** The person has left; their sessions and API tokens have ended. */
   left(personId: string, keys: PeopleSettings['keysOfLeavers']): Promise<void>;
@@ -114,11 +115,12 @@ export class PeopleChecks {
     if (said === null) return this.#tokenEnded(person);
     const isKept = await this.keepToken(person.id, said.refreshToken);
     const { name, email, claimed } = said.identity;
+    const externalId = said.identity.externalId ?? person.externalId;
     const checkDueAt = isKept ? person.checkDueAt : null;
-    const checked = { ...person, name, email, claimed, checkedAt: nowMs(), checkDueAt };
+    const checked = { ...person, name, email, claimed, externalId, checkedAt: nowMs(), checkDueAt };
     await store.keepPerson(checked);
     const settings = this.#ports.settings();
-    if (settings && !this.#ports.hasRole(checked, settings)) await this.#left(checked);
+    if (settings && !(await this.#ports.hasRole(checked, settings))) await this.leave(checked);
   }
 
   #away(error: unknown): undefined {
@@ -134,14 +136,17 @@ export class PeopleChecks {
   /** Without offline access, the token ends with a session at the identity provider, which says nothing of the person. */
   async #tokenEnded(person: StoredPerson): Promise<void> {
     const { end, log } = this.#ports;
-    if (this.#isOffline()) return this.#left(person);
+    if (this.#isOffline()) return this.leave(person);
     const ended = await end({ browsersOf: person.id });
     await this.#forgetToken(person);
     log.info({ person: person.id, ended }, 'a person has to sign in again: their refresh token has ended');
   }
 
-  /** The token goes last: what fails before is done at the next check. */
-  async #left(person: StoredPerson): Promise<void> {
+  /**
+   * Ends what a person has who has left, as the identity provider says: sessions, API tokens and, by the settings, keys. The
+   * refresh token goes last: what fails before is done at the next check.
+   */
+  async leave(person: StoredPerson): Promise<void> {
     const { store, end, left, nowMs, settings } = this.#ports;
     const { id, name } = person;
     await end({ personId: id });

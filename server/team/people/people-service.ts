@@ -3,7 +3,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
+import { isSameIssuer, type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
 import type { KnownPerson, TokenView } from '../../contract/people-views.ts';
 import { dayMs, hourMs } from '../../contract/units.ts';
 import type { Caller } from '../../control/people/caller.ts';
@@ -18,6 +18,7 @@ import type {
   StoredPerson,
 } from '../../store/ports/people-store.ts';
 import type { Fetch } from '../../transport/fetch.ts';
+import { readStandings, type Standing } from '../scim/standing.ts';
 import { AccessWatch } from './access-watch.ts';
 import {
   createIdentityProvider,
@@ -28,7 +29,7 @@ import {
 } from './identity-provider.ts';
 import { SeenLogouts } from './logout-token.ts';
 import { type ChecksPorts, checkEveryMs, PeopleChecks } from './people-checks.ts';
-import { hasRights, isSameIssuer, personIdOf, rightsOf } from './rights.ts';
+import { hasRights, personIdOf, rightsOf } from './rights.ts';
 
 /** Lifetime of the token that `sluice login` gets. */
 const loginDays = 30;
@@ -49,6 +50,12 @@ interface PeopleServicePorts {
   refreshTokens: ChecksPorts['refreshTokens'];
   left: ChecksPorts['left'];
   log: ChecksPorts['log'];
+}
+
+interface DescribedPerson {
+  person: Person;
+  standing: Standing | null;
+  stored: StoredPerson;
 }
 
 /** A new session or token. `secret` is not available again. */
@@ -73,7 +80,10 @@ export class PeopleService {
     this.#checks = new PeopleChecks({
       ...ports,
       identityProvider: () => this.#identityProvider(),
-      hasRole: (person, settings) => hasRights(this.#personOf(person, settings)),
+      hasRole: async (stored, settings) => {
+        const { person, standing } = await this.#describeOne(stored, settings);
+        return hasRights(person) && standing?.state !== 'disabled';
+      },
       end: (ended) => this.end(ended),
     });
     ports.store.onEnded?.(() => void this.#watch.check());
@@ -109,7 +119,7 @@ export class PeopleService {
    */
   async recognize(secret: string, address: string | null): Promise<Caller | null> {
     const found = this.#ports.settings() && (await this.#ports.store.find(digestOf(secret)));
-    return found && this.#callerOf(found, address);
+    return found ? ((await this.#callersOf([found], address))[0] ?? null) : null;
   }
 
   /**
@@ -147,12 +157,13 @@ export class PeopleService {
 
   async listPeople(): Promise<KnownPerson[]> {
     const people = await this.#ports.store.listPeople();
-    const settings = this.#settings();
-    return people.map((each) => ({
-      ...this.#personOf(each, settings),
-      signedInAt: each.signedInAt,
-      checkedAt: each.checkedAt,
-      isChecked: each.checkDueAt !== null,
+    const described = await this.#describe(people, this.#settings());
+    return described.map(({ person, standing, stored }) => ({
+      ...person,
+      signedInAt: stored.signedInAt,
+      checkedAt: stored.checkedAt,
+      isChecked: stored.checkDueAt !== null,
+      scim: standing?.state ?? null,
     }));
   }
 
@@ -187,11 +198,16 @@ export class PeopleService {
     return this.#checks.run();
   }
 
+  /** The person has left, as the identity provider says by SCIM. */
+  leave(person: StoredPerson): Promise<void> {
+    return this.#checks.leave(person);
+  }
+
   async readAudit(question: AuditQuery): Promise<AuditPage> {
     return this.#ports.store.readAudit(question);
   }
 
-  get store(): Pick<PeopleStore, 'note' | 'keepKeyOwners' | 'endKeyOwners' | 'keysOf'> {
+  get store(): Pick<PeopleStore, 'note' | 'keepKeyOwners' | 'endKeyOwners' | 'keysOf' | 'scim' | 'listPeople'> {
     return this.#ports.store;
   }
 
@@ -229,14 +245,20 @@ export class PeopleService {
 
   /**
    * Stores the identity provider's statements about the person. Rejects with GatewayError `forbidden` for a person
-   * without a role.
+   * without a role, and with SCIM for one who is not assigned: whoever SCIM has disabled, and whoever it does not know unless
+   * they are an administrator.
    */
   async #welcome({ identity, refreshToken }: SignedIn, address: string | null): Promise<Person> {
-    const { store, nowMs } = this.#ports;
+    const { store, nowMs, log } = this.#ports;
     const at = nowMs();
     const id = personIdOf(identity.issuer, identity.subject);
     const described = { ...identity, id, signedInAt: at, checkedAt: at, checkDueAt: null };
-    const person = this.#personOf(described, this.#settings());
+    const { person, standing } = await this.#describeOne(described, this.#settings());
+    const isAssigned = standing?.state === 'active' || (standing?.state === 'unknown' && person.isAdmin);
+    if (standing && !isAssigned) {
+      log.info({ person: id, scim: standing.state }, 'a person cannot sign in, because SCIM has not assigned them');
+      throw controlError('forbidden', { code: 'not-assigned', name: person.name });
+    }
     if (!hasRights(person)) throw controlError('forbidden', { code: 'no-role', name: person.name });
     const isKept = await this.#checks.keepToken(id, refreshToken);
     await store.keepPerson({ ...described, checkDueAt: isKept ? at + checkEveryMs : null });
@@ -249,22 +271,45 @@ export class PeopleService {
 
   async #recognizeAll(accessIds: readonly string[]): Promise<Map<string, Caller>> {
     const found = await this.#ports.store.findByIds(accessIds);
-    const callers = found.flatMap((each) => this.#callerOf(each, null) ?? []);
+    const callers = await this.#callersOf(found, null);
     return new Map(callers.map((caller) => [caller.accessId, caller]));
   }
 
-  /** Null if access has ended. */
-  #callerOf({ access, person: stored }: FoundAccess, address: string | null): Caller | null {
+  /** Of those whose access has not ended. */
+  async #callersOf(found: readonly FoundAccess[], address: string | null): Promise<Caller[]> {
     const settings = this.#ports.settings();
-    if (!settings || access.expiresAt <= this.#ports.nowMs()) return null;
-    const person = this.#personOf(stored, settings);
-    // The person belongs to another identity provider than the current one, or has no role any more.
-    if (!isSameIssuer(stored.issuer, settings.issuer) || !hasRights(person)) return null;
-    return { person, scopes: access.scopes, accessId: access.id, address };
+    // The others have expired, or belong to another identity provider than the current one.
+    const valid = found.filter(
+      ({ access, person }) =>
+        settings && access.expiresAt > this.#ports.nowMs() && isSameIssuer(person.issuer, settings.issuer),
+    );
+    if (!settings || valid.length === 0) return [];
+    const described = await this.#describe(
+      valid.map(({ person }) => person),
+      settings,
+    );
+    return described.flatMap(({ person, standing }, index) => {
+      const access = valid[index]?.access;
+      if (!access || standing?.state === 'disabled' || !hasRights(person)) return [];
+      return { person, scopes: access.scopes, accessId: access.id, address };
+    });
   }
 
-  #personOf({ id, name, email, claimed }: StoredPerson, { roles }: PeopleSettings): Person {
-    return { id, name, email, ...rightsOf(claimed, roles) };
+  /** People with their present rights, and what SCIM says of them: null while it is off. */
+  async #describe(people: readonly StoredPerson[], settings: PeopleSettings): Promise<DescribedPerson[]> {
+    const standingOf = await readStandings(this.#ports.store.scim, people, settings);
+    return people.map((stored) => {
+      const standing = standingOf?.(stored) ?? null;
+      const { id, name, email, claimed } = stored;
+      const rights = rightsOf(claimed, settings.roles, standing?.said ?? new Map());
+      return { stored, standing, person: { id, name, email, ...rights } };
+    });
+  }
+
+  async #describeOne(stored: StoredPerson, settings: PeopleSettings): Promise<DescribedPerson> {
+    const [described] = await this.#describe([stored], settings);
+    if (!described) throw new Error('nobody was described');
+    return described;
   }
 
   async #open(

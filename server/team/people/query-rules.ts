@@ -72,6 +72,7 @@ const queryRules: Rules = {
   'who-am-i': 'everyone',
   'join-preset': 'everyone',
   people: 'admin',
+  scim: 'admin',
   // Contains only the caller's own tokens.
   tokens: 'everyone',
   audit: 'admin',

@@ -11,10 +11,16 @@ const maxAddresses = 10_000;
 export class SignInLimit {
   readonly #nowMs: () => number;
   readonly #most: number;
+  readonly #refusal: string;
   #minute = -1;
   #attempts = new Map<string, number>();
 
-  constructor(nowMs: () => number, most = attemptsPerMinute) {
+  constructor(
+    nowMs: () => number,
+    most = attemptsPerMinute,
+    refusal = 'Too many attempts to sign in. Wait a minute and try again.',
+  ) {
+    this.#refusal = refusal;
     this.#most = most;
     this.#nowMs = nowMs;
   }
@@ -32,7 +38,7 @@ export class SignInLimit {
     const attempts = (this.#attempts.get(name) ?? 0) + 1;
     this.#attempts.set(name, attempts);
     if (attempts <= this.#most) return;
-    throw new GatewayError('sign_in_limit', 'Too many attempts to sign in. Wait a minute and try again.', {
+    throw new GatewayError('sign_in_limit', this.#refusal, {
       retryAfterSeconds: Math.ceil(((minute + 1) * minuteMs - now) / 1_000),
     });
   }

@@ -162,6 +162,9 @@ const refusals: Record<string, readonly Refused[]> = {
     failed('mia none', 'Nobody signs in to this Sluice'),
   ],
   'people revoke': [failed('mia --yes', 'Nobody signs in to this Sluice')],
+  'scim status': [failed('', 'Nobody signs in to this Sluice')],
+  'scim token': [failed('', 'Nobody signs in to this Sluice')],
+  'scim off': [wrong('', 'use --yes'), failed('--yes', 'Nobody signs in to this Sluice')],
   audit: [
     wrong('--limit 0', 'from 1 to 1000'),
     wrong('--before x', 'the number of an entry'),

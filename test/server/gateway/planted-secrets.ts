@@ -304,6 +304,7 @@ export async function queried({ gateway }: Pick<TestGateway, 'gateway'>): Promis
     'join-preset': 'nothing of requests',
     people: 'nothing of requests',
     tokens: 'nothing of requests',
+    scim: 'nothing of requests',
     audit: 'nothing of requests',
     host: 'nothing of requests',
     network: 'nothing of requests',

@@ -1,11 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Access, PeopleStore, StoredPerson } from '../../../../server/store/ports/people-store.ts';
+import type { ScimAttributes, ScimGroup, ScimUser, ScimUserFilter } from '../../../../server/store/ports/scim-store.ts';
 
 export const mia: StoredPerson = {
   ...{ id: 'prs_1', issuer: 'https://id.example', subject: 'mia', name: 'Mia', email: null, claimed: ['devs', 'a"b'] },
   signedInAt: 1_000.5,
   checkedAt: 1_000.5,
   checkDueAt: null,
+  externalId: 'oid-of-mia',
 };
 export const session: Access = {
   ...{ id: 'ses_1', hash: 'h1', personId: mia.id, scopes: null, name: null, createdAt: 1, expiresAt: 100 },
@@ -136,5 +138,102 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
     expect(await store.findPerson('prs_9')).toBeNull();
     expect(await store.end({ browsersOf: mia.id })).toBe(1);
     expect([await store.find('h1'), (await store.find('h2'))?.access.id]).toEqual([null, 'tok_1']);
+  });
+
+  describe('of SCIM', () => {
+    const nobody: ScimAttributes = {
+      ...{ userName: '', externalId: null, active: true, displayName: null, name: {}, emails: [] },
+    };
+    const user = (id: string, more: Partial<ScimAttributes> = {}): ScimUser => ({
+      id,
+      attributes: { ...nobody, userName: `${id}@acme.example`, externalId: `ext-${id}`, ...more },
+      version: 1,
+      createdAt: 1,
+      modifiedAt: 1,
+    });
+    const group = (id: string): ScimGroup => ({ id, displayName: id, externalId: null, createdAt: 1, modifiedAt: 1 });
+    const all = { skip: 0, limit: 10 };
+
+    test('one token counts, until it is replaced or ended, and another issuer begins anew', async () => {
+      const { scim } = store;
+      expect([await scim.readToken(), await scim.endToken()]).toEqual([null, false]);
+      await scim.replaceToken({ hash: 'a', issuer: 'https://id.example', createdAt: 1 });
+      await scim.noteUse(7);
+      expect(await scim.readToken()).toEqual({ hash: 'a', issuer: 'https://id.example', createdAt: 1, usedAt: 7 });
+      await scim.addUser(user('mia'));
+      await scim.replaceToken({ hash: 'b', issuer: 'https://id.example', createdAt: 2 });
+      expect([await scim.readToken(), await scim.counts()]).toMatchObject([{ hash: 'b', usedAt: null }, { users: 1 }]);
+      expect([await scim.endToken(), await scim.readToken()]).toEqual([true, null]);
+      await scim.replaceToken({ hash: 'c', issuer: 'https://other.example', createdAt: 3 });
+      expect(await scim.counts()).toEqual({ users: 0, active: 0, groups: 0 });
+    });
+
+    test('no user has the name or external id of another one, and a change from an old version is none', async () => {
+      const { scim } = store;
+      const mia = user('mia', {
+        emails: [{ value: 'Home@acme.example' }, { value: 'Mia@acme.example', type: 'work' }],
+      });
+      expect([await scim.addUser(mia), await scim.addUser(user('ada'))]).toEqual([true, true]);
+      expect(await scim.addUser({ ...user('x'), attributes: { ...nobody, userName: 'MIA@acme.example' } })).toBe(false);
+      expect(await scim.addUser(user('y', { externalId: 'ext-ada' }))).toBe(false);
+      const renamed = { ...user('mia', { userName: 'ADA@acme.example' }), version: 2 };
+      expect(await scim.replaceUser(renamed)).toBe('taken');
+      const disabled = { ...user('mia', { active: false }), version: 2 };
+      expect([await scim.replaceUser(disabled), await scim.replaceUser(disabled)]).toEqual(['stored', 'changed']);
+      const found = async (filter: ScimUserFilter) => (await scim.findUsers(filter, all)).found.map(({ id }) => id);
+      await scim.replaceUser({ ...mia, version: 3 });
+      expect(await scim.findUsers({ userName: 'Mia@ACME.example' }, all)).toEqual({
+        found: [{ ...mia, version: 3 }],
+        total: 1,
+      });
+      expect([await found({ email: 'mia@acme.EXAMPLE' }), await found({ email: 'home@acme.example' })]).toEqual([
+        ['mia'],
+        [],
+      ]);
+      expect([await found({ externalId: 'ext-ada', active: true }), await found({ active: false })]).toEqual([
+        ['ada'],
+        [],
+      ]);
+      expect(await scim.findUsers({}, { skip: 1, limit: 1 })).toMatchObject({ found: [{ id: 'mia' }], total: 2 });
+    });
+
+    test('says who is active and in which groups, and remembers those who are gone', async () => {
+      const { scim } = store;
+      for (const id of ['mia', 'ada', 'mo']) await scim.addUser(user(id));
+      for (const id of ['devs', 'leads']) expect(await scim.addGroup(group(id))).toBe(true);
+      expect(await scim.addGroup({ ...group('x'), displayName: 'DEVS' })).toBe(false);
+      expect(await scim.replaceGroup({ ...group('leads'), displayName: 'Devs' })).toBe('taken');
+      expect(await scim.setMembers('devs', ['mia', 'ada', 'nobody'], true)).toBe(true);
+      expect(await scim.setMembers('devs', ['mia'], true)).toBe(false);
+      expect(await scim.setMembers('leads', ['mia'], false)).toBe(true);
+      expect(await scim.keepMembers('devs', ['mia'])).toBe(true);
+      expect([await scim.members('devs'), await scim.known(['mo', 'x'])]).toEqual([
+        [{ id: 'mia', userName: 'mia@acme.example' }],
+        new Set(['mo']),
+      ]);
+      expect((await scim.findGroups({ member: 'mia' }, all)).found.map(({ id }) => id)).toEqual(['devs']);
+      expect((await scim.groupsOf('ada')).length).toBe(0);
+      await scim.replaceUser({ ...user('mo', { externalId: 'ext-new' }), version: 2 });
+      expect(await scim.removeUser('ada', 5)).toMatchObject({ id: 'ada' });
+      expect(await scim.removeUser('ada', 5)).toBeNull();
+      const standings = await scim.standings(['ext-mia', 'ext-ada', 'ext-mo', 'ext-new', 'ext-nobody']);
+      expect([...standings.keys()].sort()).toEqual(['ext-ada', 'ext-mia', 'ext-mo', 'ext-new']);
+      expect(standings.get('ext-mia')).toMatchObject({ isActive: true });
+      expect(
+        standings
+          .get('ext-mia')
+          ?.groups.map((said) => [said.displayName, said.isMember])
+          .sort(),
+      ).toEqual([
+        ['devs', true],
+        ['leads', false],
+      ]);
+      expect(['ext-ada', 'ext-mo', 'ext-new'].map((id) => standings.get(id)?.isActive)).toEqual([false, false, true]);
+      // Whoever comes back is active again.
+      await scim.addUser(user('ada-again', { externalId: 'ext-ada' }));
+      expect((await scim.standings(['ext-ada'])).get('ext-ada')?.isActive).toBe(true);
+      expect([await scim.removeGroup('devs'), await scim.removeGroup('devs')]).toEqual([true, false]);
+      expect((await scim.standings([])).size).toBe(0);
+    });
   });
 }

@@ -160,6 +160,7 @@ function questionsAbout(rows: readonly RequestRecord[]): Questions {
     'join-preset': hasNothingStored,
     people: hasNothingStored,
     tokens: hasNothingStored,
+    scim: hasNothingStored,
     audit: hasNothingStored,
     host: hasNothingStored,
     network: hasNothingStored,

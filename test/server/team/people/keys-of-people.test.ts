@@ -136,11 +136,13 @@ test('rights add up over the groups of the identity provider', () => {
       { claim: 'everyone', role: 'member', groups: ['ours', 'default'] },
       { claim: 'leads', role: 'member', groups: ['default'] },
     ],
+    new Map(),
   );
   expect(rights).toEqual({ isAdmin: false, manages: ['ours'], memberOf: ['ours', 'default'] });
-  expect([hasRights(rights), hasRights(rightsOf(['unmapped'], [{ claim: 'admins', role: 'admin' }]))]).toEqual([
-    ...[true, false],
-  ]);
+  expect([
+    hasRights(rights),
+    hasRights(rightsOf(['unmapped'], [{ claim: 'admins', role: 'admin' }], new Map())),
+  ]).toEqual([...[true, false]]);
 });
 
 test('a group of the mapping that does not exist gives nothing', async () => {

@@ -70,7 +70,7 @@ export const withSignIn = {
 function openStoreOfSignedIn(): PeopleStore {
   const store = openPeopleStore(':memory:');
   const person = { id: 'prs_0', issuer: 'https://id.example', subject: 'anybody', name: 'Anybody', email: null };
-  store.keepPerson({ ...person, claimed: [], signedInAt: 0, checkedAt: 0, checkDueAt: null });
+  store.keepPerson({ ...person, claimed: [], signedInAt: 0, checkedAt: 0, checkDueAt: null, externalId: null });
   const session = { id: 'ses_1', hash: 'h', personId: person.id, scopes: null, name: null };
   store.open({ ...session, createdAt: 0, expiresAt: Number.MAX_SAFE_INTEGER });
   return store;

@@ -1,0 +1,233 @@
+/**
+ * What users and groups have, and how requests change it: whole (POST, PUT) or in part (PATCH), in the forms of RFC 7644 and
+ * in those that Okta and Microsoft Entra send in their place: `op` in capitals, `active` as text, values without a path, and
+ * paths as names of members. Attributes that Sluice does not keep are accepted and ignored, passwords among them. Pure.
+ */
+import type { ScimAttributes, ScimEmail } from '../../store/ports/scim-store.ts';
+import { invalid } from './scim-error.ts';
+
+type Op = 'add' | 'replace' | 'remove';
+
+/** A change of one attribute, or of a part of it. Names are in lower case. */
+interface AttributeChange {
+  op: Op;
+  attribute: string;
+  /** Of the values of a list, those whose member has this value. */
+  filter: { member: string; value: string } | null;
+  member: string | null;
+  value: unknown;
+}
+
+/** What becomes of the members of a group. */
+export type MemberChange = { is: 'added' | 'removed' | 'exactly'; ids: string[] };
+
+export interface GroupChange {
+  displayName?: string;
+  externalId?: string | null;
+  /** In order. */
+  members: MemberChange[];
+}
+
+const maxText = 1_000;
+const maxEmails = 100;
+const nameMembers = ['formatted', 'familyName', 'givenName', 'middleName', 'honorificPrefix', 'honorificSuffix'];
+
+export const newUser: ScimAttributes = {
+  ...{ userName: '', externalId: null, active: true, displayName: null, name: {}, emails: [] },
+};
+
+/** The user that a whole one (POST, PUT) makes of this one: what it leaves out of `externalId` and `active` stays. */
+export function replacedUser({ externalId, active }: ScimAttributes, body: unknown): ScimAttributes {
+  const user = changedUser({ ...newUser, externalId, active }, changesOfObject('replace', objectOf(body)));
+  if (user.userName === '') throw invalid('A user needs a userName.');
+  return user;
+}
+
+/** The user after the operations of a PATCH. */
+export function patchedUser(user: ScimAttributes, body: unknown): ScimAttributes {
+  return changedUser(user, changesOfPatch(body));
+}
+
+/** What a whole group (POST, PUT) changes. Members that it leaves out stay as they are. */
+export function replacedGroup(body: unknown): GroupChange {
+  return groupChange(changesOfObject('replace', objectOf(body)));
+}
+
+export function patchedGroup(body: unknown): GroupChange {
+  return groupChange(changesOfPatch(body));
+}
+
+function changesOfPatch(body: unknown): AttributeChange[] {
+  const operations = memberOf(objectOf(body), 'operations');
+  if (!Array.isArray(operations)) throw invalid('A PATCH needs a list of Operations.', 'invalidSyntax');
+  return operations.flatMap((each: unknown) => {
+    const operation = objectOf(each);
+    const op = String(memberOf(operation, 'op')).toLowerCase();
+    if (op !== 'add' && op !== 'replace' && op !== 'remove')
+      throw invalid('An operation is add, replace or remove.', 'invalidSyntax');
+    const path = memberOf(operation, 'path');
+    const value = memberOf(operation, 'value');
+    if (path !== undefined && path !== null) {
+      const change = changeAt(op, String(path), value);
+      if (change) return [change];
+      if (isOfExtension(String(path))) return [];
+      throw invalid(`The path ${JSON.stringify(String(path).slice(0, maxText))} is not supported.`, 'invalidPath');
+    }
+    if (op === 'remove') throw invalid('An operation that removes needs a path.', 'noTarget');
+    return changesOfObject(op, objectOf(value));
+  });
+}
+
+/** Members without a value say nothing. */
+const changesOfObject = (op: Op, object: object): AttributeChange[] =>
+  Object.entries(object).flatMap(([path, value]) => (value === null ? [] : (changeAt(op, path, value) ?? [])));
+
+const pathPattern = /^([a-z]\w*)(?:\[\s*([a-z$]\w*)\s+eq\s+("(?:[^"\\]|\\.)*"|\w+)\s*\])?(?:\.([a-z$]\w*))?$/i;
+
+/** Null for any other path, such as that of an extension. */
+function changeAt(op: Op, path: string, value: unknown): AttributeChange | null {
+  const [whole, attribute = '', member, filtered = '', part] = pathPattern.exec(withoutSchema(path)) ?? [];
+  if (whole === undefined) return null;
+  const filter = member === undefined ? null : { member: member.toLowerCase(), value: unquoted(filtered) };
+  return { op, attribute: attribute.toLowerCase(), filter, member: part?.toLowerCase() ?? null, value };
+}
+
+/** Such as that of enterprises. */
+const isOfExtension = (path: string) => /^urn:/i.test(path);
+
+/** The path without the name of its schema, if that is of the core. */
+export const withoutSchema = (path: string) => path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:\w+:/i, '');
+
+/** The text of a quoted value, with its escapes resolved, or of one without quotes. */
+export function unquoted(value: string): string {
+  if (!value.startsWith('"')) return value;
+  try {
+    return String(JSON.parse(value));
+  } catch {
+    throw invalid(`${value} is no text in quotation marks.`, 'invalidSyntax');
+  }
+}
+
+function changedUser(user: ScimAttributes, changes: readonly AttributeChange[]): ScimAttributes {
+  return changes.reduce(changeUser, user);
+}
+
+function changeUser(user: ScimAttributes, change: AttributeChange): ScimAttributes {
+  const { op, attribute, value } = change;
+  switch (attribute) {
+    case 'username':
+      return { ...user, userName: requiredText('userName', op === 'remove' ? null : value) };
+    case 'externalid':
+      return { ...user, externalId: op === 'remove' ? null : optionalText('externalId', value) };
+    case 'displayname':
+      return { ...user, displayName: op === 'remove' ? null : optionalText('displayName', value) };
+    case 'active':
+      if (op === 'remove') throw invalid('active cannot be removed.');
+      return { ...user, active: truthOf(value) };
+    case 'name':
+      return { ...user, name: changedName(user.name, change) };
+    case 'emails':
+      return { ...user, emails: changedEmails(user.emails, change) };
+    default:
+      return user;
+  }
+}
+
+function changedName(name: ScimAttributes['name'], { op, member, value }: AttributeChange): ScimAttributes['name'] {
+  if (member === null && op === 'remove') return {};
+  const given = member === null ? objectOf(value) : { [member]: op === 'remove' ? null : value };
+  const changed: Record<string, string> = { ...name };
+  for (const each of nameMembers) {
+    const text = memberOf(given, each.toLowerCase());
+    if (text === undefined) continue;
+    const kept = optionalText(`name.${each}`, text);
+    if (kept === null) delete changed[each];
+    else changed[each] = kept;
+  }
+  return changed;
+}
+
+function changedEmails(emails: readonly ScimEmail[], change: AttributeChange): ScimEmail[] {
+  const { op, filter, member, value } = change;
+  const isMeant = (email: ScimEmail) =>
+    filter === null || String(memberOf(email, filter.member) ?? '').toLowerCase() === filter.value.toLowerCase();
+  if (op === 'remove')
+    return member === null || member === 'value' ? emails.filter((email) => !isMeant(email)) : [...emails];
+  if (filter === null && member === null) {
+    const given = (Array.isArray(value) ? value : [value]).map(emailOf);
+    const added = op === 'add' ? emails.filter(({ value: known }) => given.every((each) => each.value !== known)) : [];
+    return atMost([...added, ...given]);
+  }
+  const changed = member === null ? objectOf(value) : { [member]: value };
+  // Entra replaces the address for work of a user who had none.
+  if (!emails.some(isMeant)) {
+    const named = filter?.member === 'type' ? { type: filter.value } : {};
+    return atMost([...emails, emailOf({ ...named, ...changed })]);
+  }
+  return emails.map((email) => (isMeant(email) ? emailOf({ ...email, ...changed }) : email));
+}
+
+function emailOf(given: unknown): ScimEmail {
+  const object = objectOf(given);
+  const [type, display, primary] = ['type', 'display', 'primary'].map((name) => memberOf(object, name) ?? undefined);
+  return {
+    value: requiredText('emails.value', memberOf(object, 'value')),
+    ...(type !== undefined && { type: requiredText('emails.type', type) }),
+    ...(display !== undefined && { display: requiredText('emails.display', display) }),
+    ...(primary !== undefined && { primary: truthOf(primary) }),
+  };
+}
+
+function atMost(emails: ScimEmail[]): ScimEmail[] {
+  if (emails.length <= maxEmails) return emails;
+  throw invalid(`A user has at most ${maxEmails} e-mail addresses.`);
+}
+
+function groupChange(changes: readonly AttributeChange[]): GroupChange {
+  const changed: GroupChange = { members: [] };
+  for (const { op, attribute, filter, value } of changes) {
+    if (attribute === 'displayname') changed.displayName = requiredText('displayName', op === 'remove' ? null : value);
+    if (attribute === 'externalid') changed.externalId = op === 'remove' ? null : optionalText('externalId', value);
+    if (attribute === 'members') changed.members.push(memberChange(op, filter, value));
+  }
+  return changed;
+}
+
+function memberChange(op: Op, filter: AttributeChange['filter'], value: unknown): MemberChange {
+  if (filter && (op !== 'remove' || filter.member !== 'value'))
+    throw invalid('Of single members, only their removal by value is supported.', 'invalidPath');
+  if (filter) return { is: 'removed', ids: [filter.value] };
+  const listed: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+  const ids = listed.map((each) => requiredText('members.value', memberOf(objectOf(each), 'value')));
+  if (op === 'add') return { is: 'added', ids };
+  return op === 'remove' && ids.length > 0 ? { is: 'removed', ids } : { is: 'exactly', ids };
+}
+
+/** Names of attributes are compared without regard to case. */
+function memberOf(object: object, name: string): unknown {
+  return Object.entries(object).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
+}
+
+function objectOf(value: unknown): object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw invalid('A JSON object is expected.', 'invalidSyntax');
+}
+
+function optionalText(name: string, value: unknown): string | null {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value === 'string' && value.length <= maxText) return value;
+  throw invalid(`${name} is no text, or a text of more than ${maxText} characters.`);
+}
+
+function requiredText(name: string, value: unknown): string {
+  const text = optionalText(name, value);
+  if (text === null) throw invalid(`${name} is missing.`);
+  return text;
+}
+
+/** Entra sends "True" and "False". */
+function truthOf(value: unknown): boolean {
+  const text = String(value).toLowerCase();
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw invalid('active and primary are true or false.');
+}

@@ -1,0 +1,280 @@
+/**
+ * What the identity provider does with users and groups by SCIM, and what follows from it: whoever is not active any more has
+ * left, with the same consequences as where it says so otherwise.
+ */
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { controlError } from '../../contract/control-error.ts';
+import { isSameIssuer, type PeopleSettings } from '../../contract/people.ts';
+import type { AuditEntry, ScimAction, ScimView } from '../../contract/people-views.ts';
+import { minuteMs } from '../../contract/units.ts';
+import type { PeopleStore, StoredPerson } from '../../store/ports/people-store.ts';
+import type { ScimAttributes, ScimGroup, ScimUser } from '../../store/ports/scim-store.ts';
+import {
+  type GroupChange,
+  type MemberChange,
+  newUser,
+  patchedGroup,
+  patchedUser,
+  replacedGroup,
+  replacedUser,
+} from './attributes.ts';
+import { groupFilter, rangeOf, userFilter } from './filters.ts';
+import { invalid, notFound, ScimError, taken } from './scim-error.ts';
+import { externalIdOf, readScimToken } from './standing.ts';
+
+export interface ProvisioningPorts {
+  store: Pick<PeopleStore, 'scim' | 'listPeople' | 'note'>;
+  /** The settings in force. */
+  settings(): PeopleSettings | null;
+  /** The person has left: what they have ends. */
+  leave(person: StoredPerson): Promise<void>;
+  publicOrigin: string;
+  nowMs(): number;
+  log: { error(fields: object, message: string): void };
+}
+
+/** Prefix of tokens, by which secret scanners can find leaked ones. */
+const tokenPrefix = 'sls_';
+const digestOf = (secret: string) => hash('sha256', secret);
+const useNotedEveryMs = minuteMs;
+/** Replicas may change the same user at the same time. */
+const mostAttempts = 5;
+
+type Asked = Readonly<Record<string, unknown>>;
+type UserChange = (user: ScimAttributes) => ScimAttributes;
+
+export class Provisioning {
+  readonly #ports: ProvisioningPorts;
+
+  constructor(ports: ProvisioningPorts) {
+    this.#ports = ports;
+  }
+
+  get baseUrl(): string {
+    return `${this.#ports.publicOrigin}/scim/v2`;
+  }
+
+  /** A new token, which replaces the one before. `secret` is not available again. */
+  async createToken(): Promise<{ secret: string; url: string }> {
+    const secret = `${tokenPrefix}${randomBytes(32).toString('base64url')}`;
+    const { issuer } = this.#settings();
+    await this.#scim.replaceToken({ hash: digestOf(secret), issuer, createdAt: this.#ports.nowMs() });
+    return { secret, url: this.baseUrl };
+  }
+
+  async endToken(): Promise<{ ended: boolean }> {
+    return { ended: await this.#scim.endToken() };
+  }
+
+  async view(): Promise<ScimView> {
+    const token = await readScimToken(this.#scim, this.#settings());
+    const { createdAt = null, usedAt = null } = token ?? {};
+    return { isOn: token !== null, url: this.baseUrl, createdAt, usedAt, ...(await this.#scim.counts()) };
+  }
+
+  /** Whether the secret is that of the token in force. */
+  async admits(secret: string): Promise<boolean> {
+    const settings = this.#ports.settings();
+    const token = settings && (await readScimToken(this.#scim, settings));
+    if (!token || token.hash !== digestOf(secret)) return false;
+    const nowMs = this.#ports.nowMs();
+    if (token.usedAt === null || nowMs - token.usedAt >= useNotedEveryMs) await this.#scim.noteUse(nowMs);
+    return true;
+  }
+
+  async findUsers(query: Asked) {
+    return this.#scim.findUsers(userFilter(query), rangeOf(query));
+  }
+
+  async user(id: string): Promise<ScimUser> {
+    const { found } = await this.#scim.findUsers({ id }, { skip: 0, limit: 1 });
+    if (!found[0]) throw notFound('User', id);
+    return found[0];
+  }
+
+  groupsOf(userId: string): Promise<ScimGroup[]> {
+    return this.#scim.groupsOf(userId);
+  }
+
+  async createUser(body: unknown, address: string | null): Promise<ScimUser> {
+    const nowMs = this.#ports.nowMs();
+    const attributes = replacedUser(newUser, body);
+    const user = { id: randomUUID(), attributes, version: 1, createdAt: nowMs, modifiedAt: nowMs };
+    if (!(await this.#scim.addUser(user))) throw takenUser(attributes);
+    await this.#note('scim.user.create', attributes.userName, address);
+    if (!attributes.active) await this.#disable(attributes);
+    return user;
+  }
+
+  async replaceUser(id: string, body: unknown, address: string | null): Promise<ScimUser> {
+    return this.#changeAndNote(id, (user) => replacedUser(user, body), address);
+  }
+
+  async patchUser(id: string, body: unknown, address: string | null): Promise<ScimUser> {
+    return this.#changeAndNote(id, (user) => patchedUser(user, body), address);
+  }
+
+  async removeUser(id: string, address: string | null): Promise<void> {
+    const { attributes } = await this.user(id);
+    // Before the row goes, so that a request that is repeated after a failure ends what is left.
+    await this.#changeUser(id, (user) => ({ ...user, active: false }));
+    if (!(await this.#scim.removeUser(id, this.#ports.nowMs()))) throw notFound('User', id);
+    await this.#note('scim.user.delete', attributes.userName, address);
+  }
+
+  async findGroups(query: Asked) {
+    return this.#scim.findGroups(groupFilter(query), rangeOf(query));
+  }
+
+  async group(id: string): Promise<ScimGroup> {
+    const { found } = await this.#scim.findGroups({ id }, { skip: 0, limit: 1 });
+    if (!found[0]) throw notFound('Group', id);
+    return found[0];
+  }
+
+  members(groupId: string) {
+    return this.#scim.members(groupId);
+  }
+
+  async createGroup(body: unknown, address: string | null): Promise<ScimGroup> {
+    const { displayName, externalId = null, members } = replacedGroup(body);
+    if (displayName === undefined) throw invalid('A group needs a displayName.');
+    await this.#checkMembers(members);
+    const nowMs = this.#ports.nowMs();
+    const group = { id: randomUUID(), displayName, externalId, createdAt: nowMs, modifiedAt: nowMs };
+    if (!(await this.#scim.addGroup(group))) throw takenGroup(displayName);
+    for (const change of members) await this.#changeMembers(group.id, change);
+    await this.#note('scim.group.create', displayName, address);
+    return group;
+  }
+
+  replaceGroup(id: string, body: unknown, address: string | null): Promise<ScimGroup> {
+    return this.#changeGroup(id, replacedGroup(body), address);
+  }
+
+  patchGroup(id: string, body: unknown, address: string | null): Promise<ScimGroup> {
+    return this.#changeGroup(id, patchedGroup(body), address);
+  }
+
+  async removeGroup(id: string, address: string | null): Promise<void> {
+    const { displayName } = await this.group(id);
+    if (!(await this.#scim.removeGroup(id))) throw notFound('Group', id);
+    await this.#note('scim.group.delete', displayName, address);
+  }
+
+  get #scim() {
+    return this.#ports.store.scim;
+  }
+
+  #settings(): PeopleSettings {
+    const settings = this.#ports.settings();
+    if (!settings) throw controlError('not_found', { code: 'no-sign-in' });
+    return settings;
+  }
+
+  async #changeAndNote(id: string, change: UserChange, address: string | null): Promise<ScimUser> {
+    const { before, user } = await this.#changeUser(id, change);
+    const { attributes } = user;
+    const isChanged = !isDeepStrictEqual(before.attributes, attributes);
+    if (isChanged) await this.#note(actionOf(before.attributes, attributes), attributes.userName, address);
+    return user;
+  }
+
+  async #changeUser(id: string, change: UserChange): Promise<{ before: ScimUser; user: ScimUser }> {
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const before = await this.user(id);
+      const attributes = change(before.attributes);
+      const user = { ...before, attributes, version: before.version + 1, modifiedAt: this.#ports.nowMs() };
+      const outcome = await this.#scim.replaceUser(user);
+      if (outcome === 'taken') throw takenUser(attributes);
+      if (outcome === 'changed') continue;
+      const { externalId } = before.attributes;
+      if (externalId !== attributes.externalId) await this.#leave(await this.#peopleWith(externalId));
+      if (!attributes.active) await this.#disable(attributes);
+      return { before, user };
+    }
+    throw new ScimError(503, 'The user is being changed by others at the same time. Try again.');
+  }
+
+  /**
+   * Ends what the person has. People of whom no external id is known, or whose user has another one than the claim says, are
+   * found by their e-mail address too: that is not enough to be let in, but it is to be shut out.
+   */
+  async #disable({ externalId, userName, emails }: ScimAttributes): Promise<void> {
+    const joined = await this.#peopleWith(externalId);
+    if (joined.length > 0) return this.#leave(joined);
+    const settings = this.#settings();
+    const addresses = new Set([userName, ...emails.map(({ value }) => value)].map((each) => each.toLowerCase()));
+    const addressed = (await this.#people()).filter(({ email }) => addresses.has(email?.toLowerCase() ?? ''));
+    const others = await this.#scim.standings(addressed.flatMap((person) => externalIdOf(person, settings) ?? []));
+    await this.#leave(addressed.filter((person) => !others.has(externalIdOf(person, settings) ?? '')));
+  }
+
+  async #peopleWith(externalId: string | null): Promise<StoredPerson[]> {
+    if (externalId === null) return [];
+    const settings = this.#settings();
+    return (await this.#people()).filter((person) => externalIdOf(person, settings) === externalId);
+  }
+
+  async #people(): Promise<StoredPerson[]> {
+    const { issuer } = this.#settings();
+    return (await this.#ports.store.listPeople()).filter((person) => isSameIssuer(person.issuer, issuer));
+  }
+
+  async #leave(people: readonly StoredPerson[]): Promise<void> {
+    for (const person of people) await this.#ports.leave(person);
+  }
+
+  async #changeGroup(id: string, change: GroupChange, address: string | null): Promise<ScimGroup> {
+    const before = await this.group(id);
+    const { displayName = before.displayName, externalId = before.externalId, members } = change;
+    await this.#checkMembers(members);
+    const group = { ...before, displayName, externalId, modifiedAt: this.#ports.nowMs() };
+    const outcome = await this.#scim.replaceGroup(group);
+    if (outcome === 'taken') throw takenGroup(displayName);
+    if (outcome === 'changed') throw notFound('Group', id);
+    let isChanged = displayName !== before.displayName || externalId !== before.externalId;
+    for (const each of members) isChanged = (await this.#changeMembers(id, each)) || isChanged;
+    if (isChanged) await this.#note('scim.group.update', displayName, address);
+    return group;
+  }
+
+  /** Before anything is changed. */
+  async #checkMembers(changes: readonly MemberChange[]): Promise<void> {
+    const ids = changes.flatMap((change) => (change.is === 'removed' ? [] : change.ids));
+    const known = await this.#scim.known(ids);
+    const unknown = ids.find((id) => !known.has(id));
+    if (unknown !== undefined) throw invalid(`There is no user ${unknown}, who is to be a member.`);
+  }
+
+  /** True if that changes something. */
+  async #changeMembers(groupId: string, { is, ids }: MemberChange): Promise<boolean> {
+    const scim = this.#scim;
+    if (is === 'removed') return scim.setMembers(groupId, ids, false);
+    const isReduced = is === 'exactly' && (await scim.keepMembers(groupId, ids));
+    return (await scim.setMembers(groupId, ids, true)) || isReduced;
+  }
+
+  /** The change has already been made, so a failure to record it only goes to the log. */
+  async #note(action: ScimAction, target: string, address: string | null): Promise<void> {
+    const entry: Omit<AuditEntry, 'seq'> = {
+      ...{ at: this.#ports.nowMs(), personId: 'scim', personName: 'SCIM', tokenId: null, address },
+      ...{ action, target, changes: [] },
+    };
+    try {
+      await this.#ports.store.note(entry);
+    } catch (error) {
+      this.#ports.log.error({ error, entry }, 'a change could not be noted in the audit list');
+    }
+  }
+}
+
+function actionOf(before: ScimAttributes, after: ScimAttributes): ScimAction {
+  if (before.active === after.active) return 'scim.user.update';
+  return after.active ? 'scim.user.enable' : 'scim.user.disable';
+}
+
+const takenUser = ({ userName }: ScimAttributes) =>
+  taken(`There is a user with the userName ${userName}, or with the same externalId.`);
+const takenGroup = (name: string) => taken(`There is a group with the displayName ${name}.`);

@@ -1,0 +1,384 @@
+/** What becomes of people and their rights when the identity provider pushes them by SCIM. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { PersonView } from '../../../../server/contract/people-views.ts';
+import { begun } from '../../../support/begun.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
+import { runVerb } from '../../cli/run-cli.ts';
+import { type ReplicatedTeam, startReplicatedTeam } from '../people/replicated-team.ts';
+import { type SignInGateway, startSignInGateway } from '../people/signed-in.ts';
+import { patch, type ScimClient, scimClientOf } from './scim-client.ts';
+
+let team: SignInGateway;
+let token: string;
+const scim = scimClientOf(
+  () => team.sluice.origin,
+  () => token,
+);
+const switchOn = async () => {
+  token = (await team.sluice.gateway.execute({ type: 'scim.token' })).secret;
+};
+const demo = {
+  groups: [{ id: 'default' }, { id: 'ours', providers: ['demo'] }],
+};
+
+beforeEach(async () => {
+  team = await startSignInGateway({ config: demo, settings: { demo: 'on' } });
+});
+afterEach(() => team.stop());
+
+const whoIs = async (cookie: string): Promise<PersonView | number> => {
+  const response = await team.call('/query', { cookie }, { type: 'who-am-i' });
+  return response.ok ? (await response.json()).result.person : response.status;
+};
+const statusOf = async (who: { cookie?: string; token?: string }) =>
+  (await team.call('/query', who, { type: 'who-am-i' })).status;
+const roleOf = async (cookie: string) => {
+  const person = await whoIs(cookie);
+  return typeof person === 'number' ? person : [person.isAdmin, person.manages, person.memberOf].flat();
+};
+const give = async (cookie: string, command: object) =>
+  (await (await team.call('/execute', { cookie }, command)).json()).result;
+const addUser = async (externalId: string | null, email = `${externalId}@acme.example`): Promise<string> => {
+  const { body, status } = await scim('POST', '/Users', { userName: email, externalId, emails: [{ value: email }] });
+  expect(status).toBe(201);
+  return body.id;
+};
+const actions = async () =>
+  (await team.sluice.gateway.query({ type: 'audit', limit: 100 })).entries
+    .map(({ action, personId, personName, target, address }) => ({ action, personId, personName, target, address }))
+    .reverse();
+const modelsWith = async (secret: string) =>
+  (await fetch(`${team.sluice.baseUrl}/models`, { headers: { authorization: `Bearer ${secret}` } })).status;
+
+test('only people whom the identity provider has pushed can sign in, and administrators', async () => {
+  expect(await statusOf({ cookie: await team.signIn('mia') })).toBe(200);
+  await switchOn();
+  const begunSignIn = await fetch(`${team.sluice.origin}/control/sign-in`, { redirect: 'manual' });
+  const back = await team.identity.signIn(begunSignIn.headers.get('location') ?? '', 'mia');
+  const cookies = begunSignIn.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ');
+  const refused = await fetch(back, { redirect: 'manual', headers: { cookie: cookies, accept: 'text/html' } });
+  expect(refused.headers.get('location')).toBe('/?sign-in=not-assigned');
+  expect(await statusOf({ cookie: await team.signIn('ada') })).toBe(200);
+  await addUser('mia');
+  expect(await roleOf(await team.signIn('mia'))).toEqual([false, 'ours']);
+  expect((await team.sluice.gateway.query({ type: 'people' })).map(({ name, scim: state }) => [name, state])).toEqual([
+    ['ada of Acme', 'unknown'],
+    ['mia of Acme', 'active'],
+  ]);
+});
+
+test('nobody takes the place of another one with a name or an e-mail address', async () => {
+  await switchOn();
+  const user = await addUser('00u-of-somebody-else', 'mia@acme.example');
+  const { body: leads } = await scim('POST', '/Groups', { displayName: 'leads', members: [{ value: user }] });
+  expect(leads.members).toHaveLength(1);
+  expect(await statusOf({ cookie: await team.signIn('mia') })).toBe(401);
+  await scim('PATCH', `/Users/${user}`, patch({ op: 'replace', path: 'externalId', value: 'mia' }));
+  expect(await roleOf(await team.signIn('mia'))).toEqual([false, 'ours', 'ours']);
+});
+
+test.each<[string, (user: string) => Parameters<ScimClient>]>([
+  ['Okta’s PATCH', (user) => ['PATCH', `/Users/${user}`, patch({ op: 'replace', value: { active: false } })]],
+  ['Entra’s PATCH', (user) => ['PATCH', `/Users/${user}`, patch({ op: 'Replace', path: 'active', value: 'False' })]],
+  ['Okta’s PUT', (user) => ['PUT', `/Users/${user}`, { userName: 'mia@acme.example', active: false }]],
+  ['a DELETE', (user) => ['DELETE', `/Users/${user}`]],
+  ['another external id', (user) => ['PATCH', `/Users/${user}`, patch({ op: 'add', path: 'externalId', value: 'x' })]],
+])('%s ends sessions, streams, API tokens and keys at once, and leaves requests', async (_what, request) => {
+  await switchOn();
+  const user = await addUser('mia');
+  const [mia, ada] = [await team.signIn('mia'), await team.signIn('ada')];
+  const { secret: api } = await give(mia, { type: 'token.create', name: 'ci', scopes: ['read'] });
+  const { secret: key } = await give(mia, { type: 'key.create', group: 'ours' });
+  expect(await modelsWith(key)).toBe(200);
+  const stream = await team.call('/events', { cookie: mia });
+  const chat = await fetch(`${team.sluice.baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'hello' }] }),
+  });
+  await chat.text();
+  const record = await team.sluice.record(chat.headers.get('x-sluice-request-id') ?? '');
+  const ended = begun(stream.text());
+  expect((await scim(...request(user))).status).toBeLessThan(300);
+  await ended;
+  expect(await Promise.all([{ cookie: mia }, { token: api }, { cookie: ada }].map(statusOf))).toEqual([401, 401, 200]);
+  expect(await modelsWith(key)).toBe(401);
+  expect((await team.sluice.gateway.query({ type: 'keys' })).filter(({ owner }) => owner !== null)).toEqual([]);
+  expect(await team.sluice.record(record.id)).toEqual(record);
+  expect(await statusOf({ cookie: await team.signIn('mia') })).toBe(401);
+});
+
+test('whoever is active again can sign in again, with new keys', async () => {
+  await switchOn();
+  const user = await addUser('mia');
+  const { secret: key } = await give(await team.signIn('mia'), { type: 'key.create', group: 'ours' });
+  const setActive = (value: unknown) =>
+    scim('PATCH', `/Users/${user}`, patch({ op: 'Replace', path: 'active', value }));
+  await setActive('False');
+  await setActive('True');
+  const again = await team.signIn('mia');
+  expect([await statusOf({ cookie: again }), await modelsWith(key)]).toEqual([200, 401]);
+  const { secret: other } = await give(again, { type: 'key.create', group: 'ours' });
+  await scim('DELETE', `/Users/${user}`);
+  expect(await modelsWith(other)).toBe(401);
+  await addUser('mia');
+  expect(await statusOf({ cookie: await team.signIn('mia') })).toBe(200);
+});
+
+test('an administrator who was disabled is none any more, also after the user was deleted', async () => {
+  await switchOn();
+  const user = await addUser('ada');
+  const ada = await team.signIn('ada');
+  expect(await roleOf(ada)).toEqual([true]);
+  await scim('DELETE', `/Users/${user}`);
+  expect([await statusOf({ cookie: ada }), await statusOf({ cookie: await team.signIn('ada') })]).toEqual([401, 401]);
+});
+
+test('keys of leavers are disabled or kept if the settings say so', async () => {
+  const { people } = (await team.sluice.gateway.query({ type: 'status' })).settings;
+  if (!people) throw new Error('people sign in here');
+  await team.sluice.gateway.execute({
+    type: 'settings.update',
+    changes: { people: { ...people, keysOfLeavers: 'disable' } },
+  });
+  await switchOn();
+  const user = await addUser('mia');
+  await give(await team.signIn('mia'), { type: 'key.create', group: 'ours' });
+  await scim('DELETE', `/Users/${user}`);
+  const keys = await team.sluice.gateway.query({ type: 'keys' });
+  expect(keys.filter(({ owner }) => owner !== null)).toMatchObject([{ enabled: false }]);
+});
+
+describe('groups', () => {
+  let user: string;
+  let mia: string;
+  beforeEach(async () => {
+    await switchOn();
+    user = await addUser('mia');
+    mia = await team.signIn('mia');
+  });
+  const push = async (displayName: string, externalId?: string): Promise<string> => {
+    const { body } = await scim('POST', '/Groups', { displayName, ...(externalId && { externalId }) });
+    return body.id;
+  };
+  const say = (group: string, op: string) =>
+    scim('PATCH', `/Groups/${group}`, patch({ op, path: 'members', value: [{ value: user }] }));
+
+  test('count as those of the claim do, at once, and what SCIM has said of a person wins', async () => {
+    expect(await roleOf(mia)).toEqual([false, 'ours']);
+    const [devs, leads] = [await push('devs'), await push('leads')];
+    expect(await roleOf(mia)).toEqual([false, 'ours']);
+    await say(leads, 'Add');
+    expect(await roleOf(mia)).toEqual([false, 'ours', 'ours']);
+    await say(devs, 'Remove');
+    expect(await roleOf(mia)).toEqual([false, 'ours']);
+    await say(leads, 'Remove');
+    // In no group any more: shut out, but their keys stay, since they may be on the way to another group.
+    expect(await roleOf(mia)).toBe(401);
+    await say(devs, 'Add');
+    expect(await roleOf(mia)).toEqual([false, 'ours']);
+    await scim('DELETE', `/Groups/${leads}`);
+    team.identity.groups.set('mia', ['leads']);
+    expect(await roleOf(await team.signIn('mia'))).toEqual([false, 'ours', 'ours']);
+  });
+
+  test('can be mapped by their external id, as Entra names them in the claim', async () => {
+    await say(await push('Leads of all', 'leads'), 'Add');
+    expect(await roleOf(mia)).toEqual([false, 'ours', 'ours']);
+  });
+
+  test('never make an administrator, but take it away', async () => {
+    const admins = await push('admins');
+    await say(admins, 'Add');
+    expect(await roleOf(mia)).toEqual([false, 'ours']);
+    await say(await push('x', 'admins'), 'Add');
+    expect(await roleOf(await team.signIn('mia'))).toEqual([false, 'ours']);
+    team.identity.groups.set('mia', ['admins', 'devs']);
+    const again = await team.signIn('mia');
+    expect(await roleOf(again)).toEqual([true, 'ours']);
+    await scim(
+      'DELETE',
+      `/Groups/${(await scim('GET', '/Groups?filter=externalId%20eq%20%22admins%22')).body.Resources[0].id}`,
+    );
+    await say(admins, 'Remove');
+    expect(await roleOf(again)).toEqual([false, 'ours']);
+  });
+
+  test('a stream ends when they change what its person may see', async () => {
+    const stream = await team.call('/events', { cookie: mia });
+    const ended = begun(stream.text());
+    await say(await push('leads'), 'Add');
+    await ended;
+  });
+});
+
+test('people whose external id nobody knows are shut out by their address, and others of that address are not', async () => {
+  const { people } = (await team.sluice.gateway.query({ type: 'status' })).settings;
+  if (!people) throw new Error('people sign in here');
+  const claim = (externalIdClaim: string) =>
+    team.sluice.gateway.execute({ type: 'settings.update', changes: { people: { ...people, externalIdClaim } } });
+  await claim('oid');
+  const mia = await team.signIn('mia');
+  const { secret: key } = await give(mia, { type: 'key.create', group: 'ours' });
+  await switchOn();
+  const user = await addUser('oid-of-mia', 'MIA@acme.example');
+  await scim('PATCH', `/Users/${user}`, patch({ op: 'replace', path: 'active', value: false }));
+  expect([await statusOf({ cookie: mia }), await modelsWith(key)]).toEqual([401, 401]);
+  await claim('sub');
+  await addUser('mia', 'mia@other.example');
+  const again = await team.signIn('mia');
+  await scim('DELETE', `/Users/${user}`);
+  expect(await statusOf({ cookie: again })).toBe(200);
+});
+
+test('without its token, or with another identity provider, nothing that was pushed counts', async () => {
+  await switchOn();
+  const user = await addUser('mia');
+  await scim('PATCH', `/Users/${user}`, patch({ op: 'replace', path: 'active', value: false }));
+  await team.sluice.gateway.execute({ type: 'scim.off' });
+  expect(await team.sluice.gateway.query({ type: 'scim' })).toMatchObject({ isOn: false, users: 1, active: 0 });
+  const mia = await team.signIn('mia');
+  expect(await statusOf({ cookie: mia })).toBe(200);
+  await switchOn();
+  expect(await statusOf({ cookie: mia })).toBe(401);
+  const { people } = (await team.sluice.gateway.query({ type: 'status' })).settings;
+  if (!people) throw new Error('people sign in here');
+  const other = { ...people, issuer: 'https://other.example' };
+  await team.sluice.gateway.execute({ type: 'settings.update', changes: { people: other } });
+  expect([(await scim('GET', '/Users')).status, (await team.sluice.gateway.query({ type: 'scim' })).isOn]).toEqual([
+    401,
+    false,
+  ]);
+  await switchOn();
+  expect((await scim('GET', '/Users')).body.totalResults).toBe(0);
+});
+
+test('the audit list names what was pushed, who left, and who made the token', async () => {
+  await switchOn();
+  await addUser('ada');
+  await team.signIn('ada');
+  const user = await addUser('mia');
+  await scim('PUT', `/Users/${user}`, { userName: 'mia@acme.example', displayName: 'Mia' });
+  await scim('PUT', `/Users/${user}`, { userName: 'mia@acme.example', displayName: 'Mia' });
+  for (const value of [false, true])
+    await scim('PATCH', `/Users/${user}`, patch({ op: 'replace', path: 'active', value }));
+  const { body: group } = await scim('POST', '/Groups', { displayName: 'devs' });
+  for (const op of ['add', 'add', 'remove'])
+    await scim('PATCH', `/Groups/${group.id}`, patch({ op, path: 'members', value: [{ value: user }] }));
+  await scim('DELETE', `/Groups/${group.id}`);
+  await scim('DELETE', `/Users/${user}`);
+  await team.sluice.gateway.execute({ type: 'scim.off' });
+  const entries = await actions();
+  const ofScim = entries.filter(({ personId }) => personId === 'scim');
+  expect(ofScim.map(({ action, target }) => `${action} ${target}`)).toEqual([
+    'scim.user.create ada@acme.example',
+    'scim.user.create mia@acme.example',
+    'scim.user.update mia@acme.example',
+    'scim.user.disable mia@acme.example',
+    'scim.user.enable mia@acme.example',
+    'scim.group.create devs',
+    ...['scim.group.update devs', 'scim.group.update devs'],
+    ...['scim.group.delete devs', 'scim.user.delete mia@acme.example'],
+  ]);
+  expect(new Set(ofScim.map(({ personName, address }) => `${personName} ${address}`))).toEqual(
+    new Set(['SCIM 127.0.0.1']),
+  );
+  expect(
+    entries.filter(({ action }) => action.startsWith('scim.t') || action === 'scim.off').map(({ action }) => action),
+  ).toEqual(['scim.token', 'scim.off']);
+});
+
+test('the command line makes the token, shows whether it is used, and ends it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-scim-'));
+  const { secret } = await give(await team.signIn('ada'), {
+    type: 'token.create',
+    name: 'cli',
+    scopes: ['read', 'write'],
+  });
+  const run = (...words: string[]) =>
+    runVerb([...words, '--data-dir', folder, '--gateway', team.sluice.origin], { env: { SLUICE_TOKEN: secret } });
+  expect((await run('scim', 'status')).stdout).toContain('off: "sluice scim token"');
+  const made = await run('scim', 'token', '--yes');
+  token = made.stdout.trim();
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`For ${team.sluice.origin}/scim/v2.`)]);
+  expect((await run('scim', 'status')).stdout).toContain('never');
+  await addUser('mia');
+  expect(JSON.parse((await run('scim', 'status', '--json')).stdout)).toMatchObject({ isOn: true, users: 1, active: 1 });
+  expect((await run('audit')).stdout).toMatch(/SCIM +127\.0\.0\.1 +scim\.user\.create +mia@acme\.example/);
+  expect((await run('scim', 'off', '--yes')).stdout).toBe('SCIM is off.\n');
+  expect((await run('scim', 'off', '--yes')).stdout).toBe('SCIM was off.\n');
+  expect((await scim('GET', '/Users')).status).toBe(401);
+  await rm(folder, { recursive: true });
+});
+
+describe.runIf(hasPostgres())('of two replicas', () => {
+  const server = startPostgresInSuite();
+  let replicas: ReplicatedTeam;
+  beforeAll(async () => {
+    const config = () => ({ groups: [{ id: 'ours' }], keys: [] });
+    replicas = await startReplicatedTeam({ url: await server.createDatabase(), count: 2, config });
+  });
+  afterAll(() => replicas?.stop());
+
+  test('both admit the same token, and what is pushed to one ends access at the other', async () => {
+    const [one, other] = [0, 1].map((index) =>
+      scimClientOf(
+        () => replicas.replicas[index]?.origin ?? '',
+        () => token,
+      ),
+    );
+    if (!one || !other) throw new Error('there are two');
+    const ada = { cookie: await replicas.signIn('ada') };
+    const rotate = async (index: number) =>
+      ((await replicas.ask(index, ada, { type: 'scim.token' })) as { secret: string }).secret;
+    token = await rotate(0);
+    const { body: user } = await other('POST', '/Users', { userName: 'mia', externalId: 'mia' });
+    const { body: group } = await one('POST', '/Groups', { displayName: 'leads' });
+    await Promise.all(
+      [one, other].map((send, index) =>
+        send(
+          'PATCH',
+          `/Users/${user.id}`,
+          patch({ op: 'add', path: index === 0 ? 'displayName' : 'title', value: 'Mia' }),
+        ),
+      ),
+    );
+    expect((await other('GET', `/Users/${user.id}`)).body.displayName).toBe('Mia');
+    await other('PATCH', `/Groups/${group.id}`, patch({ op: 'add', path: 'members', value: [{ value: user.id }] }));
+    const mia = { cookie: await replicas.signIn('mia') };
+    const { person } = (await replicas.ask(1, mia, { type: 'who-am-i' })) as { person: PersonView };
+    expect(person).toMatchObject({ isAdmin: false, manages: ['ours'], memberOf: ['ours'] });
+    const { secret } = (await replicas.ask(0, mia, {
+      type: 'key.create',
+      ...{ group: 'ours', own: true, keepSecret: false },
+    })) as { secret: string };
+    const models = () =>
+      Promise.all(
+        replicas.replicas.map(async ({ baseUrl }) => {
+          return (await fetch(`${baseUrl}/models`, { headers: { authorization: `Bearer ${secret}` } })).status;
+        }),
+      );
+    await eventually(async () => (await models()).every((status) => status === 200));
+    const streams = await Promise.all([0, 1].map((index) => replicas.call(index, '/events', mia)));
+    const ended = begun(Promise.all(streams.map((stream) => stream.text())));
+    await one('PATCH', `/Users/${user.id}`, patch({ op: 'Replace', path: 'active', value: 'False' }));
+    await ended;
+    await eventually(async () => (await models()).every((status) => status === 401));
+    const statuses = await Promise.all(
+      [0, 1].map(async (index) => (await replicas.call(index, '/query', mia, { type: 'who-am-i' })).status),
+    );
+    expect(statuses).toEqual([401, 401]);
+    const before = token;
+    const now = await rotate(1);
+    expect([(await one('GET', '/Users')).status, (await other('GET', '/Users')).status]).toEqual([401, 401]);
+    token = now;
+    expect([before === now, (await one('GET', '/Users')).status]).toEqual([false, 200]);
+  });
+});
