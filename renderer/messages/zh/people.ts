@@ -67,7 +67,7 @@ export const people: typeof english.people = {
 };
 
 export const scim: typeof english.scim = {
-  title: 'SCIM',
+  title: 'SCIM 同步',
   hint: '未启用。启用 SCIM 后，身份提供者（Okta、Microsoft Entra）会推送用户和组：离职者会立即失去会话、API token 和密钥。',
   pushed: (users, active, groups) => `用户：${users}，其中有效：${active}。组：${groups}。`,
   neverUsed: '尚未使用。',

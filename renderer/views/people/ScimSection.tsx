@@ -1,9 +1,8 @@
 import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { ScimView } from '../../../server/contract/people-views.ts';
-import { CopyLine } from '../../components/copying/CopyLine.tsx';
-import { SecretContent } from '../../components/copying/SecretContent.tsx';
-import { CommandDialog } from '../../components/dialogs/CommandDialog.tsx';
+import { CopyLine, SecretContent } from '../../components/copying/CopyButton.tsx';
+import { CommandDialog } from '../../components/dialogs/ConfirmDialog.tsx';
 import { ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';

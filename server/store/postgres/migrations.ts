@@ -4,7 +4,7 @@
  *
  * Times are Unix milliseconds; JSON is stored as it was written.
  */
-import { scimTables } from '../rules/scim-store.ts';
+import { scimTables } from '../sqlite/scim-store.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { peopleTables } from './people-tables.ts';
 

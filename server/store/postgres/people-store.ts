@@ -6,7 +6,6 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { PeopleStore } from '../ports/people-store.ts';
 import { type Row, text } from '../rules/columns.ts';
 import type { Sql } from '../rules/condition-sql.ts';
-import { createScimStore } from '../rules/scim-store.ts';
 import {
   allPeople,
   auditPage,
@@ -17,6 +16,7 @@ import {
   readPerson,
   tokensOf,
 } from '../sqlite/people-rows.ts';
+import { createScimStore } from '../sqlite/scim-store.ts';
 import { columnsOf, unnest } from './columns.ts';
 import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';

@@ -1,7 +1,6 @@
 /** People in SQLite, in a file of its own, which exists only where people sign in. */
 import type { PeopleStore } from '../ports/people-store.ts';
 import type { Row } from '../rules/columns.ts';
-import { createScimStore, scimTables } from '../rules/scim-store.ts';
 import { openSqliteDatabase, Reads } from './database.ts';
 import {
   allPeople,
@@ -13,6 +12,7 @@ import {
   readPerson,
   tokensOf,
 } from './people-rows.ts';
+import { createScimStore, scimTables } from './scim-store.ts';
 
 /** Migrations of `people.sqlite`. Lists are JSON. */
 const peopleMigrations: readonly string[] = [

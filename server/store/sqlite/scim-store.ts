@@ -10,8 +10,8 @@ import type {
   ScimUser,
   ScimUserFilter,
 } from '../ports/scim-store.ts';
-import { json, number, type Row, text } from './columns.ts';
-import { allOf, isAmong, literal, raw, type Sql, sql } from './condition-sql.ts';
+import { json, number, type Row, text } from '../rules/columns.ts';
+import { allOf, isAmong, literal, raw, type Sql, sql } from '../rules/condition-sql.ts';
 
 /**
  * The tables, in the notation of both databases once the types are named. Attributes are JSON. `scim_members` has a row
