@@ -1,17 +1,19 @@
 import { Button } from '@mantine/core';
-import { IconPlayerPlay } from '@tabler/icons-react';
+import { IconKey, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useLocalization } from '../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { callGateway } from '../../state/calls/gateway-api.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import { useModelChoice } from '../../state/choices/use-model-choice.ts';
+import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';
+import { useCanChange, usePerson } from '../../state/rights/use-rights.ts';
 import { CopyButton } from '../copying/CopyButton.tsx';
+import { CommandProblem } from '../feedback/CommandProblem.tsx';
 import { AnswerText } from '../text/AnswerText.tsx';
 import classes from './FirstCall.module.css';
 import { answerOf, type CallAnswer, callBody, callCommand, hiddenKey } from './first-call.ts';
-import { NewKeyButton } from './NewKeyButton.tsx';
 
 interface FirstCallProps {
   choice: KeyChoice;
@@ -98,5 +100,32 @@ function Answer({ answer }: { answer: CallAnswer }) {
         )}
       </figcaption>
     </figure>
+  );
+}
+
+/** Creates a key, for people who have none or none with a kept secret. `isNext`: it is what they do next. */
+export function NewKeyButton({ isNext }: { isNext: boolean }) {
+  const { firstCall: names } = useMessages();
+  const canChange = useCanChange();
+  const command = useCommand();
+  const person = usePerson();
+  // Whoever is no administrator makes keys in their own groups only.
+  const [group] = person && !person.isAdmin ? [...person.memberOf, ...person.manages] : [];
+  const create = () =>
+    void command.run({ type: 'key.create', name: names.firstKeyName, keepSecret: true, ...(group && { group }) });
+  return (
+    <>
+      <Button
+        size="xs"
+        variant={isNext ? 'filled' : 'default'}
+        leftSection={<IconKey size={14} />}
+        loading={command.isRunning}
+        disabled={!canChange}
+        onClick={create}
+      >
+        {names.createKey}
+      </Button>
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </>
   );
 }

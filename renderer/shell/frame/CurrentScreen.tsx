@@ -1,7 +1,9 @@
-import { useEffect } from 'react';
+import { Button } from '@mantine/core';
+import { Component, type ReactNode, useEffect } from 'react';
 import { Redirect, useLocation, useSearch } from 'wouter';
 import { destinationOf, type ScreenName } from '../../../server/contract/places.ts';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
+import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useViewer } from '../../state/rights/use-rights.ts';
 import { useRemountCount } from '../../state/window/hash-location.ts';
@@ -9,7 +11,7 @@ import { loadWhenIdle, useLazyFile } from '../screens/lazy-files.ts';
 import { screens } from '../screens/screens.ts';
 import { NoPage } from './NoPage.tsx';
 import { overlayFiles } from './Overlays.tsx';
-import { BrokenScreen, ScreenBoundary } from './ScreenBoundary.tsx';
+import classes from './ScreenBoundary.module.css';
 
 const lazyFiles = [...Object.values(screens), ...Object.values(overlayFiles)];
 
@@ -43,4 +45,44 @@ function Loaded({ screen }: { screen: ScreenName }) {
   if (Component) return <Component />;
   if (problem !== null) return <BrokenScreen error={problem} isUnloaded />;
   return <ListSkeleton rows={3} rowHeight={60} />;
+}
+
+/** Confines an error to its screen. */
+class ScreenBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: null };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render() {
+    return this.state.error === null ? this.props.children : <BrokenScreen error={this.state.error} />;
+  }
+}
+
+interface BrokenScreenProps {
+  error: unknown;
+  /** The screen's files could not be fetched, so none of its code has run. */
+  isUnloaded?: boolean;
+}
+
+function BrokenScreen({ error, isUnloaded = false }: BrokenScreenProps) {
+  const { screenBroken: names } = useMessages();
+  const isLost = useControlState((state) => state.connection === 'lost');
+  const text = isUnloaded ? [names.unloaded, names.unloadedLost] : [names.text, names.textLost];
+  return (
+    <div className={classes.broken} role="alert">
+      <h1 className={classes.title}>{isUnloaded ? names.unloadedTitle : names.title}</h1>
+      <p>{text[Number(isLost)]}</p>
+      {!isLost && (
+        <>
+          <details className={classes.details}>
+            <summary>{names.details}</summary>
+            <pre className={classes.error}>{String(error)}</pre>
+          </details>
+          <Button onClick={() => location.reload()}>{names.reload}</Button>
+        </>
+      )}
+    </div>
+  );
 }

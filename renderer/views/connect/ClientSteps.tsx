@@ -1,15 +1,22 @@
 import { Button } from '@mantine/core';
-import { IconAlertTriangle, IconTerminal2 } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCircleCheckFilled, IconLoader, IconTerminal2 } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { KeyView } from '../../../server/contract/access-views.ts';
 import type { ClientGuide, Connection, GuideStep } from '../../../server/contract/clients/client-guide.ts';
 import { arrangeSteps, stepsOf } from '../../../server/contract/clients/client-guides.ts';
+import { isIdentifiable } from '../../../server/contract/clients/known-clients.ts';
 import { formatMessage } from '../../../server/contract/coded.ts';
+import type { RefusalView } from '../../../server/contract/request-views.ts';
 import { shellWord } from '../../../server/contract/shell-words.ts';
 import { CopyButton, CopyLine } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../components/layout/Section.tsx';
-import { useMessages } from '../../messages/use-messages.ts';
+import { RelativeTime } from '../../components/text/RelativeTime.tsx';
+import { useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useControlState } from '../../state/control/use-control.ts';
+import { errorText } from '../../state/requests/failures.ts';
 import { useDesktop } from '../../state/window/use-desktop.ts';
-import { ArrivalNote, type ArrivalNoteProps } from './ArrivalNote.tsx';
+import { type ClientUses, latestArrival, latestKeyUse, latestRefusal } from './arrival.ts';
 import classes from './Connect.module.css';
 
 interface ClientStepsProps extends Omit<ArrivalNoteProps, 'clientId'> {
@@ -138,4 +145,76 @@ export function Snippet({ code, label, copied }: { code: string; label: string; 
 function CopyNote({ text, copied }: { text: string; copied: CopiedKey }) {
   const note = copied.noteOn(text);
   return note !== null && <p className={classes.copyNote}>{note}</p>;
+}
+
+interface ArrivalNoteProps {
+  clientId: string;
+  clientKey: KeyView | null;
+  fromLedger: ClientUses['fromLedger'];
+}
+
+/**
+ * Whether requests of the client have arrived. The client is recognised by the name its requests give, otherwise by the
+ * key.
+ */
+function ArrivalNote(props: ArrivalNoteProps) {
+  return isIdentifiable(props.clientId) ? <ArrivalByName {...props} /> : <ArrivalByKey {...props} />;
+}
+
+function ArrivalByName({ clientId, fromLedger }: ArrivalNoteProps) {
+  const { connect: messages } = useMessages();
+  const arrivedAt = useControlState(({ requests }) => latestArrival(clientId, { requests, fromLedger }));
+  const refusal = useControlState(({ views }) => latestRefusal(clientId, views?.refusals ?? [], arrivedAt));
+  if (refusal) return <RefusalNote refusal={refusal} />;
+  if (arrivedAt === null) return <Note hasArrived={false}>{messages.waiting}</Note>;
+  return (
+    <Note hasArrived>
+      <RelativeTime moment={arrivedAt} phrase={messages.arrived} />
+    </Note>
+  );
+}
+
+function ArrivalByKey({ clientKey, fromLedger }: ArrivalNoteProps) {
+  const {
+    messages: { connect: messages },
+    formats,
+  } = useLocalization();
+  const latest = (requests: ClientUses['requests']) =>
+    clientKey && latestKeyUse(clientKey.id, { requests, fromLedger });
+  const usedAt = useControlState(({ requests }) => latest(requests)?.lastUsedAt ?? null);
+  const client = useControlState(({ requests }) => latest(requests)?.client ?? '');
+  return (
+    <Note hasArrived={usedAt !== null}>
+      {usedAt === null ? (
+        messages.waitingByKey
+      ) : (
+        <RelativeTime moment={usedAt} phrase={(ago) => messages.arrivedByKey(ago, client)} />
+      )}
+      {formats.gap}
+      {messages.notTold}
+    </Note>
+  );
+}
+
+function Note({ hasArrived, children }: { hasArrived: boolean; children: ReactNode }) {
+  const Icon = hasArrived ? IconCircleCheckFilled : IconLoader;
+  return (
+    <div className={classes.arrival} role="status">
+      <Icon size={16} className={hasArrived ? classes.arrived : classes.icon} aria-hidden />
+      <span>{children}</span>
+    </div>
+  );
+}
+
+function RefusalNote({ refusal }: { refusal: RefusalView }) {
+  const { connect: messages, requests } = useMessages();
+  const explanation = errorText(refusal.reason, requests.errors);
+  return (
+    <div className={classes.arrival} role="status">
+      <IconAlertTriangle size={16} className={classes.bad} aria-hidden />
+      <span>
+        <RelativeTime moment={refusal.lastAt} phrase={messages.arrivedAndRefused} /> {explanation}
+      </span>
+    </div>
+  );
 }

@@ -2,26 +2,34 @@
  * Guides a person to their first request from each client. Treats the guides as data, and calls the gateway only as a
  * client would.
  */
+
+import { Button, NativeSelect } from '@mantine/core';
+import { IconCircleCheckFilled, IconEye, IconEyeOff, IconPlugConnected } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { baseUrlOf, isLoopback } from '../../../server/contract/address.ts';
+import { clientKinds } from '../../../server/contract/clients/client-guide.ts';
 import { clientGuides } from '../../../server/contract/clients/client-guides.ts';
 import { nearestName } from '../../../server/contract/nearest-name.ts';
+import { CopyLine } from '../../components/copying/CopyButton.tsx';
+import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
+import { KeyChooser } from '../../components/selects/KeyChooser.tsx';
+import { ModelField } from '../../components/selects/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type KeyChoice, useKeyChoice } from '../../state/choices/use-key-choice.ts';
-import { useModelChoice } from '../../state/choices/use-model-choice.ts';
+import { type ModelChoice, useModelChoice } from '../../state/choices/use-model-choice.ts';
 import type { ControlState } from '../../state/control/control-state.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { useRights } from '../../state/rights/use-rights.ts';
 import { useDesktop } from '../../state/window/use-desktop.ts';
 import { ApplyPanel } from './ApplyPanel.tsx';
-import { ChoiceBar } from './ChoiceBar.tsx';
-import { ClientList } from './ClientList.tsx';
+import { type ClientUses, latestArrival } from './arrival.ts';
 import { ClientSteps, type CopiedKey } from './ClientSteps.tsx';
 import classes from './Connect.module.css';
+import { TestOutcomeNote, useTestCall } from './TestCall.tsx';
 
 const keyPlaceholder = 'YOUR_KEY';
 const modelPlaceholder = 'MODEL';
@@ -128,4 +136,133 @@ function useTopOf(guide: string | null): RefObject<HTMLDivElement | null> {
 
 function addressOf({ views }: ControlState): string {
   return views ? baseUrlOf(views.status) : '';
+}
+
+interface ChoiceBarProps {
+  keyChoice: KeyChoice;
+  models: ModelChoice;
+  baseUrl: string;
+}
+
+/** The choice of key and model for the steps, with a test. */
+function ChoiceBar({ keyChoice, models, baseUrl }: ChoiceBarProps) {
+  const { status } = useMessages();
+  return (
+    <div className={classes.bar}>
+      <div className={classes.choices}>
+        <div>
+          <p className={classes.label}>{status.baseUrl}</p>
+          <CopyLine value={baseUrl} label={status.baseUrl} oneLine />
+        </div>
+        <KeyChooser choice={keyChoice} />
+        <ModelField choice={models} />
+      </div>
+      <div className={classes.acts}>
+        {keyChoice.key?.canReveal && <SecretToggle choice={keyChoice} />}
+        <TestFromHere key={`${keyChoice.key?.id} ${models.model}`} choice={keyChoice} model={models.model} />
+      </div>
+      {keyChoice.problem && <CommandProblem problem={keyChoice.problem} />}
+    </div>
+  );
+}
+
+function SecretToggle({ choice }: { choice: KeyChoice }) {
+  const { connect: messages } = useMessages();
+  const isShown = choice.secret !== null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      aria-pressed={isShown}
+      leftSection={isShown ? <IconEyeOff size={14} /> : <IconEye size={14} />}
+      loading={choice.isRevealing}
+      onClick={() => (isShown ? choice.forget() : void choice.reveal())}
+    >
+      {isShown ? messages.hideSecret : messages.showSecret}
+    </Button>
+  );
+}
+
+interface TestFromHereProps {
+  choice: KeyChoice;
+  model: string;
+}
+
+/** Calls the chosen model with the chosen key, as a client would. */
+function TestFromHere({ choice, model }: TestFromHereProps) {
+  const { connect: messages } = useMessages();
+  const { isPossible, isRunning, outcome, run } = useTestCall(choice, model);
+  return (
+    <>
+      <Button
+        size="xs"
+        leftSection={<IconPlugConnected size={14} />}
+        loading={isRunning}
+        disabled={!isPossible}
+        onClick={() => void run()}
+      >
+        {messages.test}
+      </Button>
+      <TestOutcomeNote outcome={outcome} model={model} />
+    </>
+  );
+}
+
+const addressOfClient = (id: string) => `/connect/${id}`;
+
+interface ClientListProps {
+  chosenId: string | null;
+  fromLedger: ClientUses['fromLedger'];
+}
+
+/** All clients, with a mark on those whose requests have arrived. A menu in a narrow window. */
+function ClientList({ chosenId, fromLedger }: ClientListProps) {
+  const { connect: messages } = useMessages();
+  const [, navigate] = useLocation();
+  return (
+    <>
+      <NativeSelect
+        className={classes.menu}
+        label={messages.clients}
+        value={chosenId ?? ''}
+        onChange={(event) => navigate(addressOfClient(event.currentTarget.value))}
+        data={clientKinds.map((kind) => ({
+          group: messages.kinds[kind],
+          items: guidesOf(kind).map(({ id, name }) => ({ value: id, label: name })),
+        }))}
+      />
+      <nav className={classes.list} aria-label={messages.clients}>
+        {clientKinds.map((kind) => (
+          <div key={kind}>
+            <p className={classes.kind}>{messages.kinds[kind]}</p>
+            <ul className={classes.links}>
+              {guidesOf(kind).map((guide) => (
+                <li key={guide.id}>
+                  <Link
+                    className={classes.link}
+                    href={addressOfClient(guide.id)}
+                    aria-current={guide.id === chosenId ? 'true' : undefined}
+                  >
+                    <span>{guide.name}</span>
+                    <ArrivalMark clientId={guide.id} fromLedger={fromLedger} />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+    </>
+  );
+}
+
+function ArrivalMark({ clientId, fromLedger }: { clientId: string; fromLedger: ClientUses['fromLedger'] }) {
+  const { connect: messages } = useMessages();
+  const hasArrived = useControlState(({ requests }) => latestArrival(clientId, { requests, fromLedger }) !== null);
+  if (!hasArrived) return null;
+  return <IconCircleCheckFilled className={classes.arrived} size={14} aria-label={messages.hasArrived} role="img" />;
+}
+
+function guidesOf(kind: (typeof clientKinds)[number]) {
+  return clientGuides.filter((guide) => guide.kind === kind);
 }

@@ -13,9 +13,8 @@ import { ProviderMark } from './adding/ProviderMark.tsx';
 import { ActivityBar, ProviderFacts, ResetHealth } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
 import { ProbeResult, useProbe } from './probe/ProbeResult.tsx';
-import { hasRefusedCredential } from './provider-state.ts';
+import { hasRefusedCredential, type ProviderActivity } from './provider-state.ts';
 import { LeaveButton } from './removal/RemoveProvider.tsx';
-import type { ProviderActivity } from './use-provider-activity.ts';
 
 interface ProviderCardProps {
   row: ProviderRowData;

@@ -20,8 +20,8 @@ import { CredentialsSection } from './connection/CredentialsSection.tsx';
 import { ActivityBar, ProviderFacts, ResetHealth } from './ProviderFacts.tsx';
 import classes from './Providers.module.css';
 import { ProbeResult, useProbe } from './probe/ProbeResult.tsx';
+import { activityIn, useProviderActivity } from './provider-state.ts';
 import { RemoveProvider } from './removal/RemoveProvider.tsx';
-import { activityIn, useProviderActivity } from './use-provider-activity.ts';
 
 /** All settings of one provider, its health, and its removal. */
 export function ProviderDetail({ id }: { id: string }) {

@@ -12,8 +12,13 @@ import { useQuery } from '../../state/control/use-query.ts';
 import { blockedReason, unlistedReason } from '../../state/providers/providers.ts';
 import { failureWordsOf } from '../../state/requests/failures.ts';
 import classes from './Providers.module.css';
-import { hasRefusedCredential, type ProviderState, stateOf } from './provider-state.ts';
-import { hasJustFailed, type ProviderActivity } from './use-provider-activity.ts';
+import {
+  hasJustFailed,
+  hasRefusedCredential,
+  type ProviderActivity,
+  type ProviderState,
+  stateOf,
+} from './provider-state.ts';
 
 const dots: Record<ProviderState['kind'], string | undefined> = {
   off: undefined,

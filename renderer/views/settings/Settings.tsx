@@ -2,9 +2,10 @@
  * Settings of Sluice itself, one section a page: the window's appearance, the address to listen on, what is kept.
  * Providers, keys and groups have their own screens.
  */
-import { Button } from '@mantine/core';
+import { Button, CloseButton, NativeSelect, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
-import { Link, useSearch } from 'wouter';
+import { Link, useLocation, useSearch } from 'wouter';
 import { nearestName } from '../../../server/contract/nearest-name.ts';
 import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -23,7 +24,6 @@ import { TransferPart } from './parts/TransferPart.tsx';
 import { WindowPart } from './parts/WindowPart.tsx';
 import { PricesPart } from './prices/PricesPart.tsx';
 import classes from './Settings.module.css';
-import { SettingsGuide } from './SettingsGuide.tsx';
 import { FoundSettingsContext, searchableSections, searchSettings, sectionTitle } from './search/settings-sections.ts';
 
 const parts: Record<SectionId, ReactNode> = {
@@ -116,4 +116,60 @@ function useOpened(shown: readonly SectionId[]): readonly SectionId[] {
   const isComplete = shown.every((id) => opened.has(id));
   if (!isComplete) setOpened(new Set([...opened, ...shown]));
   return sectionIds.filter((id) => opened.has(id) || shown.includes(id));
+}
+
+interface SettingsGuideProps {
+  /** All of them, or those that the search has found. */
+  sections: readonly SectionId[];
+  current: SectionId;
+  search: string;
+  onSearch(search: string): void;
+}
+
+const hrefOf = (id: SectionId) => `/settings?section=${id}`;
+
+/**
+ * The search box and the table of contents: links beside the section if there is room, otherwise a select above it.
+ */
+function SettingsGuide({ sections, current, search, onSearch }: SettingsGuideProps) {
+  const messages = useMessages();
+  const { settings: names } = messages;
+  const [, goTo] = useLocation();
+  const choose = (value: string) => {
+    const id = sectionOf(value);
+    if (id) goTo(hrefOf(id));
+  };
+  return (
+    <div className={classes.guide}>
+      <TextInput
+        type="search"
+        aria-label={names.search}
+        placeholder={names.search}
+        leftSection={<IconSearch size={14} aria-hidden />}
+        rightSection={search && <CloseButton size="xs" aria-label={names.clearSearch} onClick={() => onSearch('')} />}
+        value={search}
+        onChange={(event) => onSearch(event.currentTarget.value)}
+      />
+      {sections.length > 0 && (
+        <NativeSelect
+          className={classes.narrow}
+          aria-label={names.goTo}
+          value={sections.includes(current) ? current : sections[0]}
+          onChange={(event) => choose(event.currentTarget.value)}
+          data={sections.map((id) => ({ value: id, label: sectionTitle(id, messages) }))}
+        />
+      )}
+      <nav className={classes.wide} aria-label={names.contents}>
+        <ul className={classes.list}>
+          {sections.map((id) => (
+            <li key={id}>
+              <Link className={classes.link} href={hrefOf(id)} aria-current={id === current ? 'page' : undefined}>
+                {sectionTitle(id, messages)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </div>
+  );
 }

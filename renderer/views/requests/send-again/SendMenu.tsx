@@ -18,10 +18,9 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { parseSentRequest } from '../../../state/chat/read-sent.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { announce } from '../../../state/window/announcement.ts';
-import { curlOf } from './code/curl.ts';
 import { nodeOf } from './code/node.ts';
 import { pythonOf } from './code/python.ts';
-import { hasSdk, type SnippetCall } from './code/sdk-call.ts';
+import { curlOf, hasSdk, type SnippetCall } from './code/sdk-call.ts';
 import { SendDialog, type SendMode } from './SendDialog.tsx';
 
 interface SendMenuProps {

@@ -1,4 +1,4 @@
-/** Finds the official SDK and its method for a request. Pure. */
+/** Finds the official SDK and its method for a request, and writes it as a command. Pure. */
 import { isObject } from '../../../../../server/contract/is-object.ts';
 import { type KeptRequest, modelOf } from '../../../../../server/contract/sent-request.ts';
 
@@ -63,4 +63,20 @@ function parsedObject(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** A request as a command for a POSIX shell. Pure; the key is a placeholder. */
+export function curlOf({ method, origin, path, headers, body, keyPlaceholder }: SnippetCall): string {
+  const lines = [
+    `curl ${method === 'GET' || method === 'POST' ? '' : `-X ${method} `}${quoted(origin + path)}`,
+    `-H ${quoted(`Authorization: Bearer ${keyPlaceholder}`)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    // Unlike `--data`, `--data-raw` gives no meaning to a leading @.
+    ...(body === '' ? [] : [`--data-raw ${quoted(body)}`]),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { outputRateOf } from '../../../../../renderer/state/requests/live-request.ts';
-import { curlOf } from '../../../../../renderer/views/requests/send-again/code/curl.ts';
 import { nodeOf } from '../../../../../renderer/views/requests/send-again/code/node.ts';
 import { pythonOf } from '../../../../../renderer/views/requests/send-again/code/python.ts';
-import { hasSdk } from '../../../../../renderer/views/requests/send-again/code/sdk-call.ts';
+import { curlOf, hasSdk } from '../../../../../renderer/views/requests/send-again/code/sdk-call.ts';
 import { diffTexts } from '../../../../../renderer/views/requests/send-again/text-diff.ts';
 import type { CapturedExchange, CapturedRequest } from '../../../../../server/contract/capture.ts';
 import { answerTextOf, contentOf } from '../../../../../server/contract/conversation/body-content.ts';

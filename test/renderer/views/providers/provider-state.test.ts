@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { activityOf, hasJustFailed } from '../../../../renderer/views/providers/use-provider-activity.ts';
+import { activityOf, hasJustFailed } from '../../../../renderer/views/providers/provider-state.ts';
 import { hourMs } from '../../../../server/contract/units.ts';
 
 const step = (name: string | null, hour: number, requests: number, errors: number, costUsd: number | null) => ({
