@@ -4,8 +4,7 @@ import { describeRemovedFields } from '../contract/removed-features.ts';
 import { describeFileProblem, readRegularFile } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/promises.ts';
 import { checkConfig, parseConfigJson, summarizeProblems } from './check-config.ts';
-import type { ConfigRevision, ConfigStore } from './config-store.ts';
-import { deepFreeze, notifyListeners } from './revisions.ts';
+import { type ConfigRevision, type ConfigStore, deepFreeze, notifyListeners } from './config-store.ts';
 
 /** A configuration file that a person or a deployment writes. Sluice never writes it. */
 export interface DeclarativeConfig extends ConfigStore {

@@ -89,7 +89,7 @@ const defaultDrainMs = 10_000;
 
 /** Loaded on first use, as all that belongs to cassettes. */
 const readCassette: Gateway['readCassette'] = async (path) =>
-  (await import('../cassettes/cassette-contents.ts')).readCassetteContents(path);
+  (await import('../cassettes/cassette-files.ts')).readCassetteContents(path);
 
 export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
   const [instanceId, startedAt] = [randomUUID(), Date.now()];

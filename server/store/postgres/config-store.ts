@@ -3,7 +3,16 @@
  * concurrent commits one is refused. Commits of other replicas are followed within a second.
  */
 import { checkConfig, summarizeProblems } from '../../config/check-config.ts';
-import { type ConfigRevision, type ConfigStore, type NextConfig, revisionPassed } from '../../config/config-store.ts';
+import {
+  type ConfigRevision,
+  type ConfigStore,
+  deepFreeze,
+  firstRunConfig,
+  type NextConfig,
+  notifyListeners,
+  revisionPassed,
+  validateChange,
+} from '../../config/config-store.ts';
 import {
   applyPatch,
   type ConfigLists,
@@ -12,7 +21,6 @@ import {
   parseReusing,
   patchBetween,
 } from '../../config/known-entries.ts';
-import { deepFreeze, firstRunConfig, notifyListeners, validateChange } from '../../config/revisions.ts';
 import { memberWithoutDefaults, withoutDefaults } from '../../config/without-defaults.ts';
 import type { Config } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';

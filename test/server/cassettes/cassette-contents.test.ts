@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readCassetteContents } from '../../../server/cassettes/cassette-contents.ts';
+import { readCassetteContents } from '../../../server/cassettes/cassette-files.ts';
 
 const recording = {
   version: 1,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { deepFreeze } from '../../../server/config/config-store.ts';
 import { applyPatch, entriesIn, parseReusing, patchBetween } from '../../../server/config/known-entries.ts';
-import { deepFreeze } from '../../../server/config/revisions.ts';
 import { type Config, type ConfigInput, configSchema } from '../../../server/contract/config.ts';
 
 const hash = `sha256:${'0'.repeat(64)}`;

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fieldsOf } from '../../../build/config-reference.ts';
-import { firstRunConfig } from '../../../server/config/revisions.ts';
+import { firstRunConfig } from '../../../server/config/config-store.ts';
 import { configSchema } from '../../../server/contract/config.ts';
 import { plainEnvironment } from '../../support/program.ts';
 import { exampleConfig } from './config-folder.ts';

@@ -1,8 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import type { ConfigStore } from '../../../server/config/config-store.ts';
-import { firstRunConfig } from '../../../server/config/revisions.ts';
+import { type ConfigStore, firstRunConfig } from '../../../server/config/config-store.ts';
 import type { Config } from '../../../server/contract/config.ts';
 import { configFolderInSuite, failureOf, planted, portIn, portOf, withPort } from './config-folder.ts';
 

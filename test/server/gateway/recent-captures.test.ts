@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openConfigStore } from '../../../server/config/config-store.ts';
-import { emptyConfig, firstRunConfig } from '../../../server/config/revisions.ts';
+import { emptyConfig, firstRunConfig, openConfigStore } from '../../../server/config/config-store.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { recentBodyBytes } from '../../../server/exchange/capture/capture-companion.ts';
 import {

@@ -11,7 +11,7 @@ import { choicesOf, fieldOf, firstInvalidLine } from '../../../../renderer/views
 import { addSettingsVerbs } from '../../../../server/cli/settings.ts';
 import { presetFrom } from '../../../../server/cli/transfer.ts';
 import type { Verbs } from '../../../../server/cli/verb.ts';
-import { firstRunConfig } from '../../../../server/config/revisions.ts';
+import { firstRunConfig } from '../../../../server/config/config-store.ts';
 import type { SettingsChanges } from '../../../../server/contract/commands.ts';
 import { configSchema } from '../../../../server/contract/config.ts';
 import { settingShapes } from '../../../../server/contract/setting-shapes.ts';
