@@ -53,7 +53,6 @@ import { searchOf } from '../../server/http/body/passthrough-body.ts';
 import { Spool } from '../../server/http/body/spool.ts';
 import { listStyle } from '../../server/providers/find-api.ts';
 import { parseModelList } from '../../server/providers/list-models.ts';
-import { createLogoutCheck } from '../../server/team/people/logout-token.ts';
 import { Connection, problemOfHead } from '../../server/transport/connection-pools.ts';
 import { leastWorkOf } from '../support/cpu-work.ts';
 import { findRoute } from '../support/routes.ts';
@@ -253,21 +252,6 @@ export const worstReading: Record<string, WorstCase> = {
   ...worstConverse,
   ...worstClouds,
   ...worstFaults,
-  'a logout token': {
-    // The most that its route takes.
-    atOnceBytes: 8 * kilobyte,
-    readers: ['createLogoutCheck'],
-    inputs: {
-      'parts without end': ['', '.', ''],
-      'a nested header': (bytes) => `${Buffer.from('['.repeat(bytes * 0.75)).toString('base64url')}.a.b`,
-      'a long algorithm': (bytes) =>
-        `${Buffer.from(`{"alg":"${'x'.repeat(bytes * 0.75)}"}`).toString('base64url')}.a.b`,
-    },
-    run: (bytes) =>
-      createLogoutCheck(async () => ({ keys: [] }))(bytes.toString(), { issuer: '', audience: '', nowMs: 0 }).catch(
-        (error: unknown) => error,
-      ),
-  },
   'a look at JSON': {
     atOnceBytes: 256 * kilobyte,
     readers: ['peekJson', 'JsonScan', 'hasLongRun', 'JsonNames'],
@@ -806,6 +790,9 @@ export function testWorstCases(cases: Record<string, WorstCase>): void {
     });
   });
 }
+
+/** Part of a gateway for teams, with its case in `team/people/worst-logout-token.test.ts`. */
+export const testedWithTeam = ['createLogoutCheck'];
 
 /**
  * The files that export these store, copy or pass on bytes without inspecting them, or use a library that inspects them natively or in

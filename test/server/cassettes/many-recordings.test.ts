@@ -63,7 +63,8 @@ test('thousands of recordings are read and matched without their bodies being ke
   const before = memoryInUse().heapUsed;
   const cassette = await open(folder);
   const kept = memoryInUse().heapUsed - before;
-  expect(kept / count).toBeLessThan(promptBytes / 2);
+  // The index takes some 1.6 kB of each; a body that is kept would be a prompt more.
+  expect(kept / count).toBeLessThan(0.75 * promptBytes);
   expect(cassette.summary.unused).toHaveLength(count);
   const heard = {
     ...{ id: 'req_1', method: 'POST', url: '/v1/chat/completions', label: '/v1/chat/completions', wire: 'openai-chat' },

@@ -5,7 +5,6 @@ import { type CollectedSpan, type OtlpCollector, startOtlpCollector } from '../.
 import { connectRealtime, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, type ControlGatewayOptions, startControlGateway } from '../control/control-gateway.ts';
-import { admin, signedIn, withSignIn } from '../team/people/planted-team.ts';
 
 const usage = { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 40 } };
 const good = {
@@ -347,59 +346,5 @@ describe('telemetry', () => {
     );
     expect(message).toMatch(/^telemetry\./);
     expect(message).not.toMatch(/secret@|abc|sk-a/);
-  });
-});
-
-describe('the audit list as log records', () => {
-  const signIn: ControlGatewayOptions = { ports: withSignIn };
-  const rename = (name: string) => sluice.gateway.execute({ type: 'group.put', group: { id: 'default', name } });
-
-  test.each(['http/protobuf', 'http/json'])('is sent over %s, with who did what', async (protocol) => {
-    await start({ audit: true, traces: false, metrics: false, protocol }, signIn);
-    const from = Date.now();
-    await sluice.gateway.execute(
-      { type: 'group.put', group: { id: 'default', name: 'Renamed' } },
-      { ...signedIn(admin), scopes: ['write'], address: '192.0.2.7' },
-    );
-    await rename('By the machine');
-    await collected();
-    expect(collector.deliveries.map(({ path }) => path)).toEqual(['/v1/logs']);
-    expect(collector.logs).toMatchObject([
-      { event: 'sluice.audit', severity: 9, resource: { 'service.name': 'sluice' } },
-      { attributes: { 'sluice.audit.action': 'group.put', 'sluice.audit.target': 'default' } },
-    ]);
-    const [first, second] = collector.logs;
-    expect(first?.attributes).toEqual({
-      ...{ 'sluice.audit.action': 'group.put', 'sluice.audit.target': 'default', 'sluice.audit.token': 'ses_1' },
-      ...{ 'user.id': admin.id, 'user.full_name': admin.name, 'client.address': '192.0.2.7' },
-    });
-    expect(Object.keys(second?.attributes ?? {})).toHaveLength(2);
-    expect(first?.atMs).toBeGreaterThanOrEqual(from);
-    expect(collector.logs.map(({ body }) => JSON.parse(body))).toMatchObject([
-      { personId: admin.id, changes: [{ name: 'default', kind: 'changed' }] },
-      { personId: null, changes: [{ fields: [{ name: 'name', before: '"Renamed"', after: '"By the machine"' }] }] },
-    ]);
-  });
-
-  test('has no changes in a record that would be longer than 64 kB', async () => {
-    await start({ audit: true }, signIn);
-    const groups = Array.from({ length: 1_500 }, (_, index) => ({ id: `g-${index}` }));
-    const { config } = await sluice.gateway.query({ type: 'config' });
-    await sluice.gateway.execute({
-      type: 'config.import',
-      config: { ...config, groups: [...config.groups, ...groups] },
-    });
-    await collected();
-    expect(JSON.parse(collector.logs[0]?.body ?? '')).toMatchObject({ action: 'config.import', changes: null });
-  });
-
-  test('is not sent unless that is switched on, nor where nobody signs in', async () => {
-    await start({}, signIn);
-    await rename('Renamed');
-    await collected();
-    await start({ audit: true });
-    await rename('Renamed');
-    await collected();
-    expect(collector.logs).toEqual([]);
   });
 });
