@@ -66,8 +66,8 @@ export function summaryOf(steps: readonly UsageStep[], question: UsageQuery): Us
 export const byCost = (one: UsageView, other: UsageView) =>
   inOrderOf(other) - inOrderOf(one) || other.requests - one.requests || compareNames(one.name, other.name);
 
-/** To a billionth of a dollar: the last digits of a sum depend on the order in which it was added up. */
-const inOrderOf = ({ costUsd }: UsageView) => Number((costUsd ?? 0).toFixed(9));
+/** To a billionth of a dollar, and of large sums to 14 digits: the last ones depend on the order in which it was added up. */
+const inOrderOf = ({ costUsd }: UsageView) => Number(Number((costUsd ?? 0).toFixed(9)).toPrecision(14));
 
 export function compareNames(one: string | null, other: string | null): number {
   if (one === other) return 0;
