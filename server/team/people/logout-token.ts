@@ -1,10 +1,15 @@
 /** Checks logout tokens of an identity provider (OpenID Connect Back-Channel Logout 1.0, 2.6). */
-import { constants, createPublicKey, type KeyObject, type VerifyKeyObjectInput, verify } from 'node:crypto';
+import { constants, createPublicKey, type VerifyKeyObjectInput, verify } from 'node:crypto';
 import { z } from 'zod';
 
-const keySetSchema = z.object({
-  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional(), use: z.string().optional() })).max(100),
+const keySchema = z.looseObject({
+  kty: z.string(),
+  crv: z.string().optional(),
+  kid: z.string().optional(),
+  use: z.string().optional(),
+  alg: z.string().optional(),
 });
+const keySetSchema = z.object({ keys: z.array(keySchema).max(100) });
 
 const headerSchema = z.object({ alg: z.string(), kid: z.string().optional() });
 const event = 'http://schemas.openid.net/event/backchannel-logout';
@@ -24,22 +29,28 @@ const claimsSchema = z.object({
 const maxAgeMs = 5 * 60_000;
 const clockSkewMs = 60_000;
 
-/** By algorithm: the type of its keys, the digest, and how they are used. */
-const algorithms: Readonly<
-  Record<string, { kty: string; digest: string | null; how?: Omit<VerifyKeyObjectInput, 'key'> }>
-> = {
+interface Algorithm {
+  kty: string;
+  /** The curve of its keys. */
+  crv?: string;
+  digest: string | null;
+  /** How the keys are used. */
+  how?: Omit<VerifyKeyObjectInput, 'key'>;
+}
+
+const algorithms: Readonly<Record<string, Algorithm>> = {
   RS256: { kty: 'RSA', digest: 'sha256' },
   PS256: {
     kty: 'RSA',
     digest: 'sha256',
     how: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
   },
-  ES256: { kty: 'EC', digest: 'sha256', how: { dsaEncoding: 'ieee-p1363' } },
-  EdDSA: { kty: 'OKP', digest: null },
+  ES256: { kty: 'EC', crv: 'P-256', digest: 'sha256', how: { dsaEncoding: 'ieee-p1363' } },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519', digest: null },
 };
 
 interface Expected {
-  keys: z.infer<typeof keySetSchema>['keys'];
+  keys: z.infer<typeof keySchema>[];
   issuer: string;
   audience: string;
   nowMs: number;
@@ -94,14 +105,13 @@ function readLogout(token: string, { keys, issuer, audience, nowMs }: Expected):
   const { alg, kid } = headerSchema.parse(jsonOf(head));
   const algorithm = Object.hasOwn(algorithms, alg) ? algorithms[alg] : undefined;
   if (!algorithm) throw new Error(`the logout token is signed by ${alg.slice(0, 20)}`);
-  const fitting = keys.filter(
-    (key) => key.kty === algorithm.kty && (kid === undefined || key.kid === kid) && key.use !== 'enc',
-  );
+  const [key, another] = keys.filter((each) => fits(each, { alg, kid, ...algorithm }));
+  // Trying one after another, a token of anybody could cost as much work as there are keys.
+  if (!key || another) throw new Error('the logout token names no key of the identity provider, or several');
   const signed = Buffer.from(`${head}.${body}`);
-  const isSigned = fitting.some((jwk) =>
-    verify(algorithm.digest, signed, { key: keyOf(jwk), ...algorithm.how }, Buffer.from(signature, 'base64url')),
-  );
-  if (!isSigned) throw new Error('the logout token is not signed by the identity provider');
+  const publicKey = { key: createPublicKey({ key, format: 'jwk' }), ...algorithm.how };
+  if (!verify(algorithm.digest, signed, publicKey, Buffer.from(signature, 'base64url')))
+    throw new Error('the logout token is not signed by the identity provider');
   const claims = claimsSchema.parse(jsonOf(body));
   if (claims.iss !== issuer) throw new Error('the logout token is of another identity provider');
   if (![claims.aud].flat().includes(audience)) throw new Error('the logout token is for another client');
@@ -120,4 +130,10 @@ function jsonOf(part: string): unknown {
   }
 }
 
-const keyOf = (jwk: Expected['keys'][number]): KeyObject => createPublicKey({ key: jwk, format: 'jwk' });
+function fits(
+  key: z.infer<typeof keySchema>,
+  { alg, kid, kty, crv }: Algorithm & { alg: string; kid: string | undefined },
+): boolean {
+  if (key.kty !== kty || (crv !== undefined && key.crv !== crv) || key.use === 'enc') return false;
+  return (kid === undefined || key.kid === kid) && (key.alg === undefined || key.alg === alg);
+}
