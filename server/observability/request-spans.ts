@@ -16,6 +16,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { isError } from '../contract/condition.ts';
 import { countOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
+import { asDouble } from './doubles.ts';
 import { type Conventions, operationName, type ServiceNames, serviceAttributes } from './gen-ai.ts';
 import type { RequestTracer, RequestTracing, TraceHeaders } from './request-tracing.ts';
 
@@ -81,9 +82,12 @@ class RequestSpans implements RequestTracing {
     return headers;
   }
 
-  finished(request: RequestRecord): void {
+  finished(request: RequestRecord, factsOf: FactsOf): void {
     const endedAt = request.startedAt + request.totalMs;
-    for (const { record, span } of this.#attempts) this.#endAttempt(span, record, request);
+    for (const { record, span } of this.#attempts) {
+      span.setAttributes(factAttributes(factsOf(record)));
+      this.#endAttempt(span, record, request);
+    }
     const span = this.#span;
     span.updateName(`${request.method} ${request.route}`);
     span.setAttributes(requestAttributes(request));
@@ -127,7 +131,7 @@ function requestAttributes(request: RequestRecord): Attributes {
     'sluice.outcome': request.outcome,
     'sluice.model.asked': request.modelAsked,
     'sluice.attempts': request.attempts.length,
-    'sluice.queue_ms': request.queueMs,
+    'sluice.queue_ms': request.queueMs === null ? null : asDouble(request.queueMs),
   });
 }
 
@@ -146,11 +150,27 @@ function attemptAttributes(record: AttemptRecord, conventions: Conventions): Att
     'http.response.status_code': record.status,
     'error.type': record.failure,
     ...billAttributes(record, conventions),
-    'gen_ai.response.time_to_first_chunk': record.firstContentMs === null ? null : record.firstContentMs / 1_000,
+    'gen_ai.response.time_to_first_chunk': record.firstContentMs === null ? null : asDouble(record.firstContentMs / 1_000),
     'sluice.provider': record.provider,
     'sluice.attempt.cause': record.cause,
     'sluice.upstream.request_id': record.upstreamRequestId,
   });
+}
+
+type FactsOf = Parameters<RequestTracing['finished']>[1];
+
+function factAttributes(facts: ReturnType<FactsOf>): Attributes {
+  if (facts === null) return {};
+  const { temperature, maxTokens, id, model, finishReasons } = facts;
+  return {
+    ...withoutNulls({
+      'gen_ai.request.temperature': temperature === null ? null : asDouble(temperature),
+      'gen_ai.request.max_tokens': maxTokens,
+      'gen_ai.response.id': id,
+      'gen_ai.response.model': model,
+    }),
+    ...(finishReasons.length > 0 && { 'gen_ai.response.finish_reasons': [...finishReasons] }),
+  };
 }
 
 function billAttributes(
@@ -160,7 +180,7 @@ function billAttributes(
   return {
     ...usageAttributes(usage, conventions),
     'sluice.usage.certainty': usage === null ? null : usageCertainty,
-    'sluice.cost_usd': costUsd,
+    'sluice.cost_usd': costUsd === null ? null : asDouble(costUsd),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CallFacts } from '../apis/core/usage/call-facts.ts';
 import type { AttemptRecord, RequestRecord } from '../contract/ledger.ts';
 
 /** Creates the spans of requests. */
@@ -13,8 +14,8 @@ export interface RequestTracer {
 export interface RequestTracing {
   /** Begins the span of an attempt. Returns the trace headers for the upstream, which replace the client's own. */
   attempt(record: AttemptRecord): TraceHeaders;
-  /** Ends all spans. */
-  finished(record: RequestRecord): void;
+  /** Ends all spans. `factsOf`: of an attempt; null if its API tells none. */
+  finished(record: RequestRecord, factsOf: (attempt: AttemptRecord) => CallFacts | null): void;
 }
 
 export interface TraceHeaders {

@@ -23,6 +23,7 @@ import type { AuditEntry } from '../contract/people-views.ts';
 import { after } from '../ground/timers.ts';
 import { readResponse } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
+import { writingDoubles } from './doubles.ts';
 import { type Conventions, operationName, type ServiceNames, schemaUrls, serviceAttributes } from './gen-ai.ts';
 import { createRequestTracer } from './request-spans.ts';
 import type { RequestTracer } from './request-tracing.ts';
@@ -73,7 +74,10 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: new OtlpExporter(targetOf(options, 'traces'), isJson ? JsonTraceSerializer : ProtobufTraceSerializer),
+        exporter: new OtlpExporter(
+          targetOf(options, 'traces'),
+          writingDoubles(isJson ? JsonTraceSerializer : ProtobufTraceSerializer, isJson),
+        ),
         scheduledDelayMillis: everyMs ?? batchEveryMs,
         exportTimeoutMillis: exportTimeoutMs,
       }),

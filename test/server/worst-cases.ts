@@ -16,6 +16,7 @@ import { recordingIn } from '../../server/apis/core/recordings/recording-length.
 import { conversationOf } from '../../server/apis/core/requests/client-session.ts';
 import { isPathSegment, isUnambiguousSegment } from '../../server/apis/core/requests/segments.ts';
 import { toolResultsOf, turnStepOf } from '../../server/apis/core/requests/turn-step.ts';
+import { answerFacts } from '../../server/apis/core/usage/call-facts.ts';
 import { readPriceTerms } from '../../server/apis/core/usage/price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens } from '../../server/apis/core/usage/prompt-estimate.ts';
 import { JsonNames } from '../../server/apis/json/json-names.ts';
@@ -104,6 +105,7 @@ function readHead(bytes: Buffer): void {
 }
 const names = new JsonNames(['n', 'model', 'max_tokens', 'error', 'choices', 'id']);
 const chat = findRoute('POST', '/chat/completions').route;
+const response = findRoute('POST', '/responses').route;
 const embeddings = findRoute('POST', '/embeddings').route;
 const completions = findRoute('POST', '/completions').route;
 const speech = findRoute('POST', '/audio/speech').route;
@@ -585,6 +587,7 @@ export const worstReading: Record<string, WorstCase> = {
       'readReportedUsage',
       'countsAt',
       'readPriceTerms',
+      'answerFacts',
     ],
     inputs: {
       'usage again and again': ['', '"usage":{', ''],
@@ -605,6 +608,7 @@ export const worstReading: Record<string, WorstCase> = {
         extractUsage('transcription', answer, {});
         extractUsage('chat', answer, {});
         readPriceTerms(answer, openaiTerms);
+        for (const { facts } of [chat.wire.usage, response.wire.usage]) if (facts) answerFacts(answer, facts);
         estimateAnswer(answer);
       }
     },

@@ -69,18 +69,20 @@ export function readProtobufLogs(bytes: Buffer): JsonLogs {
 }
 
 function attributes(message: Message, field: number): JsonAttribute[] {
-  return messages(message, field).map((attribute) => {
-    const value = messages(attribute, 2)[0] ?? new Map();
-    return {
-      key: data(attribute, 1).toString(),
-      value: {
-        ...(value.has(1) && { stringValue: data(value, 1).toString() }),
-        ...(value.has(2) && { boolValue: whole(value, 2) === 1n }),
-        ...(value.has(3) && { intValue: String(BigInt.asIntN(64, whole(value, 3))) }),
-        ...(value.has(4) && { doubleValue: double(value, 4) }),
-      },
-    };
-  });
+  return messages(message, field).map((attribute) => ({
+    key: data(attribute, 1).toString(),
+    value: anyValue(messages(attribute, 2)[0] ?? new Map()),
+  }));
+}
+
+function anyValue(value: Message): JsonValue {
+  return {
+    ...(value.has(1) && { stringValue: data(value, 1).toString() }),
+    ...(value.has(2) && { boolValue: whole(value, 2) === 1n }),
+    ...(value.has(3) && { intValue: String(BigInt.asIntN(64, whole(value, 3))) }),
+    ...(value.has(4) && { doubleValue: double(value, 4) }),
+    ...(value.has(5) && { arrayValue: { values: messages(messages(value, 5)[0] ?? new Map(), 1).map(anyValue) } }),
+  };
 }
 
 function read(bytes: Buffer): Message {
@@ -140,7 +142,7 @@ function double(message: Message, field: number): number {
   return bytes.length === 8 ? bytes.readDoubleLE() : 0;
 }
 
-export type AttributeValue = string | number | boolean;
+export type AttributeValue = string | number | boolean | (string | number | boolean)[];
 
 export interface CollectedSpan {
   traceId: string;
@@ -152,6 +154,8 @@ export interface CollectedSpan {
   startMs: number;
   endMs: number;
   attributes: Record<string, AttributeValue>;
+  /** The names of those that are doubles. */
+  doubles: string[];
   /** 2: error. */
   statusCode: number;
   resource: Record<string, AttributeValue>;
@@ -196,7 +200,15 @@ export interface OtlpCollector {
 /** As in OTLP's JSON form. */
 export interface JsonAttribute {
   key: string;
-  value: { stringValue?: string; intValue?: string | number; doubleValue?: number; boolValue?: boolean };
+  value: JsonValue;
+}
+
+interface JsonValue {
+  stringValue?: string;
+  intValue?: string | number;
+  doubleValue?: number;
+  boolValue?: boolean;
+  arrayValue?: { values: JsonValue[] };
 }
 
 export interface JsonTraces {
@@ -309,6 +321,7 @@ function spansOf({ resourceSpans }: JsonTraces): CollectedSpan[] {
         startMs: Number(span.startTimeUnixNano) / 1e6,
         endMs: Number(span.endTimeUnixNano) / 1e6,
         attributes: valuesOf(span.attributes),
+        doubles: span.attributes.filter(({ value }) => value.doubleValue !== undefined).map(({ key }) => key),
         statusCode: span.status?.code ?? 0,
         resource: valuesOf(resource.attributes),
       })),
@@ -349,9 +362,10 @@ function logsOf({ resourceLogs }: JsonLogs): CollectedLog[] {
 
 function valuesOf(attributes: readonly JsonAttribute[]): Record<string, AttributeValue> {
   return Object.fromEntries(
-    attributes.map(({ key, value: { stringValue, intValue, doubleValue, boolValue } }) => [
-      key,
-      stringValue ?? boolValue ?? doubleValue ?? Number(intValue),
-    ]),
+    attributes.map(({ key, value }) => [key, value.arrayValue ? value.arrayValue.values.map(scalarOf) : scalarOf(value)]),
   );
+}
+
+function scalarOf({ stringValue, intValue, doubleValue, boolValue }: JsonValue): string | number | boolean {
+  return stringValue ?? boolValue ?? doubleValue ?? Number(intValue);
 }

@@ -46,6 +46,8 @@ export const people = {
   noRole: 'No role now',
   disabled: 'disabled',
   signedIn: (ago: string) => `signed in ${ago}`,
+  checked: (ago: string) => `groups read ${ago}`,
+  unchecked: 'groups read again at the next sign-in',
   emptyTitle: 'Nobody has signed in yet',
   emptyNext: 'People appear here once they have signed in with your organization’s account.',
   noneFound: (search: string) => `Nobody matches “${search}”.`,

@@ -43,6 +43,8 @@ export const people: typeof english.people = {
   noRole: '目前没有角色',
   disabled: '已停用',
   signedIn: (ago) => `${ago}登录`,
+  checked: (ago) => `所属组读取于${ago}`,
+  unchecked: '所属组在下次登录时重新读取',
   emptyTitle: '还没有人登录',
   emptyNext: '用组织账号登录过的人会显示在这里。',
   noneFound: (search) => `没有与“${search}”匹配的用户。`,

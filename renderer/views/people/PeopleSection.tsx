@@ -141,7 +141,7 @@ interface PersonRowProps {
 function PersonRow({ person, onLimit, onLeave }: PersonRowProps) {
   const { people: names, account } = useMessages();
   const isSelf = usePerson()?.id === person.id;
-  const { name, email, signedInAt } = person;
+  const { name, email, signedInAt, checkedAt, isChecked } = person;
   return (
     <li className={list.plain}>
       <div>
@@ -155,6 +155,8 @@ function PersonRow({ person, onLimit, onLeave }: PersonRowProps) {
           {describeRole(person, account) || names.noRole}
           {' · '}
           <RelativeTime moment={signedInAt} phrase={names.signedIn} />
+          {' · '}
+          {isChecked ? <RelativeTime moment={checkedAt} phrase={names.checked} /> : names.unchecked}
         </div>
         <LimitMeters meters={person.limitUse} />
       </div>

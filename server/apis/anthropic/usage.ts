@@ -27,6 +27,12 @@ export const messagesUsage = conversationUsage({
   reported: (answer) => reportedUsage(answer, messagesReports),
   asks: (body: RequestView<'max_tokens' | 'speed'>) => ({ tier: body.field('speed') === 'fast' ? 'fast' : null }),
   termsOf,
+  facts: {
+    temperature: [['temperature']],
+    maxTokens: [['max_tokens']],
+    whole: { id: [['id']], model: [['model']], finishReason: [['stop_reason']] },
+    event: { id: [['message', 'id']], model: [['message', 'model']], finishReason: [['delta', 'stop_reason']] },
+  },
 });
 
 function allowedTokens(body: RequestView<'max_tokens'>): number | null {

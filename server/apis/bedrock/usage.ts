@@ -27,6 +27,13 @@ export const converseUsage = conversationUsage({
     return { tier: isObject(tier) ? tierNamed(tier.type) : null };
   },
   termsOf: (object) => ({ tier: tierIn(object) ?? tierIn(fieldsAt(object, 'metadata')), searches: 0 }),
+  facts: {
+    temperature: [['inferenceConfig', 'temperature']],
+    maxTokens: [['inferenceConfig', 'maxTokens']],
+    // It names neither itself nor its model.
+    whole: { id: [], model: [], finishReason: [['stopReason']] },
+    event: { id: [], model: [], finishReason: [['messageStop', 'stopReason']] },
+  },
 });
 
 function allowedTokens(body: RequestView<'inferenceConfig'>): number | null {

@@ -12,6 +12,7 @@ import type { StreamFormat } from './stream-format.ts';
 import type { RescueFormat } from './stream-text.ts';
 import type { MostUsage } from './token-counts.ts';
 import type { UpstreamError } from './upstream-error.ts';
+import type { FactPlaces } from './usage/call-facts.ts';
 
 /** @template Name the fields of a request's body that it reads */
 export interface Wire<Name extends string = string> {
@@ -196,6 +197,8 @@ export interface UsageFormat<Name extends string = string> {
   readonly asks?: (body: MeasuredRequest<Name>) => AskedTerms;
   /** What the price depends on beside the usage, as the answer tells it; null for the usual terms. */
   terms?(answer: KeptAnswer): PriceTerms | null;
+  /** Where calls and their answers have what spans tell of them; absent: nowhere. */
+  readonly facts?: FactPlaces;
   /** Estimates for text in both directions; null for anything else. */
   readonly text: TextEstimates | null;
 }

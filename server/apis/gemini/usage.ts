@@ -17,6 +17,16 @@ export const geminiReports: UsageReports = {
   toUsage,
 };
 
+const configured = (name: string) => [
+  ['generationConfig', name],
+  ['generation_config', name],
+];
+const answered = {
+  id: [['responseId']],
+  model: [['modelVersion']],
+  finishReason: [['candidates', '*', 'finishReason']],
+};
+
 export const geminiUsage = conversationUsage({
   allowedTokens: outputLimitOf,
   answersPaid: geminiRequest.answersPaid,
@@ -33,6 +43,12 @@ export const geminiUsage = conversationUsage({
     speaks: asksForSpeech(body),
   }),
   termsOf,
+  facts: {
+    temperature: configured('temperature'),
+    maxTokens: [...configured('maxOutputTokens'), ...configured('max_output_tokens')],
+    whole: answered,
+    event: answered,
+  },
 });
 
 /**

@@ -1,10 +1,12 @@
 /** `sluice people` and `sluice audit`: who has signed in to a team gateway, and what they have changed. */
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Examples } from '../../cli/examples.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from '../../cli/limit-option.ts';
+import type { Output } from '../../cli/output.ts';
 import { findPerson } from '../../cli/role.ts';
-import { type Cell, moment, optional, table } from '../../cli/shown.ts';
+import { type Cell, followed, moment, optional, table } from '../../cli/shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
 import { writeText } from '../../cli/transfer.ts';
 import type { Verbs } from '../../cli/verb.ts';
@@ -18,6 +20,7 @@ interface AuditOptions {
   limit: number;
   before?: number;
   export?: string;
+  follow?: boolean;
 }
 
 const maxEntries = 1_000;
@@ -36,7 +39,12 @@ export const peopleExamples: Examples = {
     'sluice people revoke mia@acme.example',
     'sluice people revoke mia@acme.example --disable --yes --gateway https://gateway.example',
   ],
-  audit: ['sluice audit', 'sluice audit --person mia@acme.example --limit 20', 'sluice audit --export audit.jsonl'],
+  audit: [
+    'sluice audit',
+    'sluice audit --person mia@acme.example --limit 20',
+    'sluice audit --follow --json',
+    'sluice audit --export audit.jsonl',
+  ],
 };
 
 export function addPeopleVerbs(program: Command, { on }: Verbs): void {
@@ -45,7 +53,7 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     .description('list people who have signed in to a team gateway, sign them out, or revoke all that they have');
   on(people.command('list').description('list people and their roles'), async ({ control, output }) => {
     const all = await control.query({ type: 'people' });
-    const head = ['id', 'name', optional('e-mail'), 'role', 'groups', 'last sign-in', optional('limits')];
+    const head = ['id', 'name', optional('e-mail'), 'role', 'groups', 'last sign-in', optional('groups read'), optional('limits')];
     output.show(all, table(head, all.map(personRow), 'Nobody has signed in yet.'));
   });
 
@@ -101,7 +109,7 @@ function addRevoke(people: Command, on: Verbs['on']): void {
       await confirm(`End all sessions and API tokens of ${name}, and ${keys} all of their keys?`, options, terminal);
       const result = await control.execute({ type: 'person.revoke', id, keys });
       const count = `${result.keys.length} ${result.keys.length === 1 ? 'key is' : 'keys are'}`;
-      output.show(result, `${name} is signed out everywhere, and ${count} ${keys}d.`);
+      output.show(result, `${name} has no session or API token any more, and ${count} ${keys}d.`);
     },
   );
 }
@@ -118,8 +126,15 @@ function addAudit(program: Command, on: Verbs['on']): void {
     .option('--before <number>', 'entries before this one: the "next" of the page before', parseEntry)
     .addOption(
       new Option('--export <file>', 'write all entries to a file, as JSON lines; "-" is stdout').conflicts('limit'),
+    )
+    .addOption(
+      new Option('-f, --follow', 'keep printing new entries, of all replicas; with --json, one a line').conflicts([
+        'before',
+        'export',
+      ]),
     );
-  on<AuditOptions>(audit, async ({ control, output, terminal }, _, { person, local, limit, before, export: file }) => {
+  on<AuditOptions>(audit, async ({ control, output, terminal }, _, options) => {
+    const { person, local, limit, before, export: file, follow } = options;
     const personId = local ? null : person === undefined ? undefined : (await findPerson(control, person)).id;
     const asked = { type: 'audit' as const, ...(personId !== undefined && { personId }) };
     if (file !== undefined) {
@@ -129,11 +144,59 @@ function addAudit(program: Command, on: Verbs['on']): void {
       return output.show({ file }, `Written to ${file}.`);
     }
     const page = await control.query({ ...asked, limit, ...(before !== undefined && { before }) });
-    const head = ['time', 'who', optional('from'), 'action', 'target', optional('changed')];
-    output.show(page, table(head, page.entries.map(entryRow), 'There are no such entries.'));
+    if (follow) return await printEach((next) => control.query({ ...asked, ...next }), page.entries, output);
+    output.show(page, table(entryHead, page.entries.map(entryRow), 'There are no such entries.'));
     if (page.next !== null && !output.isJson) output.note(`Earlier ones: --before ${page.next}`);
   });
 }
+
+const entryHead = ['time', 'who', optional('from'), 'action', 'target', optional('changed')];
+/** As wide as most are. */
+const usualEntry: Cell[] = ['2026-11-20 13:39:05', 'x'.repeat(20), 'x'.repeat(15), 'x'.repeat(18), 'x'.repeat(20), ''];
+
+/** Those of the page and then, until the command is ended, new ones, the earliest first. */
+async function printEach(read: ReadAudit, page: readonly AuditEntry[], output: Output): Promise<void> {
+  const print = (entries: readonly AuditEntry[], hasHead: boolean) => {
+    if (output.isJson) for (const entry of entries) output.showOne(entry, '');
+    else output.show(entries, followed(entryHead, entries.map(entryRow), { usual: usualEntry, hasHead }));
+  };
+  print(page.toReversed(), true);
+  for await (const entries of newEntries(read, page)) print(entries, false);
+}
+
+const followEveryMs = 1_000;
+/** An entry with a lower number may be stored later, by another replica. */
+const lateEntries = 100;
+
+async function* newEntries(read: ReadAudit, page: readonly AuditEntry[]): AsyncGenerator<AuditEntry[], void, undefined> {
+  const seen = new Set(page.map(({ seq }) => seq));
+  const first = page.at(-1)?.seq ?? 0;
+  let latest = page[0]?.seq ?? 0;
+  for (;;) {
+    await wait(followEveryMs);
+    const since = Math.max(first, latest - lateEntries);
+    const entries = (await entriesSince(read, since)).filter(({ seq }) => !seen.has(seq));
+    for (const { seq } of entries) seen.add(seq);
+    for (const seq of seen) if (seq < since) seen.delete(seq);
+    latest = Math.max(latest, ...seen);
+    if (entries.length > 0) yield entries;
+  }
+}
+
+/** The earliest first. */
+async function entriesSince(read: ReadAudit, since: number): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  let before: number | null | undefined;
+  while (before !== null) {
+    const { entries, next }: QueryResults['audit'] = await read({ limit: maxEntries, ...(before && { before }) });
+    const later = entries.filter(({ seq }) => seq >= since);
+    found.push(...later);
+    before = later.length < entries.length ? null : next;
+  }
+  return found.reverse();
+}
+
+type ReadAudit = (page: { limit: number; before?: number }) => Promise<QueryResults['audit']>;
 
 /** All entries, latest first, with only one page in memory. */
 async function* auditLines(
@@ -149,7 +212,7 @@ async function* auditLines(
 }
 
 function personRow(person: PersonView): Cell[] {
-  const { id, name, email, signedInAt } = person;
+  const { id, name, email, signedInAt, checkedAt, isChecked } = person;
   return [
     id,
     name,
@@ -157,6 +220,7 @@ function personRow(person: PersonView): Cell[] {
     roleOf(person),
     groupsOf(person).join(', '),
     moment(signedInAt),
+    isChecked ? moment(checkedAt) : 'at sign-in only',
     describeLimits(person),
   ];
 }

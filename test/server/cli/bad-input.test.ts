@@ -170,6 +170,7 @@ const refusals: Record<string, readonly Refused[]> = {
     wrong('--before x', 'the number of an entry'),
     wrong('--local --person mia', 'cannot be used with'),
     wrong('--export x --limit 5', 'cannot be used with'),
+    wrong('--follow --before 5', 'cannot be used with'),
     failed('', 'Nobody signs in to this Sluice'),
   ],
   connect: [wrong('notepad', 'There is no client "notepad"'), wrong('codex --write --print', 'cannot be used with')],

@@ -15,6 +15,7 @@ import type {
   WholeFormat,
   Wire,
 } from '../wire.ts';
+import type { FactPlaces } from './call-facts.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { askedTerms, type OwnTerms, readPriceTerms, type TermsOf } from './price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';
@@ -36,6 +37,7 @@ interface ConversationUsage<Name extends string> {
   asks: (body: MeasuredRequest<Name>) => OwnTerms;
   /** What an object of the answer tells of its price; absent: nothing. */
   termsOf?: TermsOf;
+  facts?: FactPlaces;
 }
 
 /** Clients allow far more output than they get: Claude Code 32,000 tokens. */
@@ -46,7 +48,7 @@ const maxReferredTokens = 10_000_000;
 const maxHiddenTokens = 1_000_000;
 
 export function conversationUsage<Name extends string>(api: ConversationUsage<Name>): UsageFormat<Name> {
-  const { allowedTokens, answersPaid, unknownOutputTokens, reported, termsOf } = api;
+  const { allowedTokens, answersPaid, unknownOutputTokens, reported, termsOf, facts } = api;
   return {
     likely: (body) => ({
       inputTokens: likelyPromptTokens(body),
@@ -76,6 +78,7 @@ export function conversationUsage<Name extends string>(api: ConversationUsage<Na
     },
     asks: (body) => askedTerms(body, api.asks(body)),
     ...(termsOf && { terms: (answer: KeptAnswer) => readPriceTerms(answer, termsOf) }),
+    ...(facts && { facts }),
     text: { ofPrompt: (json) => estimatePrompt(json, api.members), ofAnswer, isOnlyPrompt: false },
   };
 }

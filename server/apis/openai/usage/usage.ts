@@ -4,6 +4,7 @@ import type { Capability } from '../../../contract/operations.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
 import { runningFor } from '../../core/requests/tool-runners.ts';
 import { countOf, type MostUsage, numberOf, plausibleUsage, unbounded } from '../../core/token-counts.ts';
+import type { FactPlaces } from '../../core/usage/call-facts.ts';
 import { askedTerms, type OwnTerms, readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
 import {
   estimatePrompt,
@@ -69,9 +70,33 @@ export function openaiUsage<Name extends string>(
     read: (answer, hints) => extractUsage(operation, answer, hints),
     asks: (body) => askedTerms(body, ownTerms(operation, body)),
     terms: (answer) => readPriceTerms(answer, openaiTerms),
+    facts: operation === 'responses' ? responseFacts : plainFacts,
     text: textEstimates(operation),
   };
 }
+
+const plainAnswer = { id: [['id']], model: [['model']], finishReason: [['choices', '*', 'finish_reason']] };
+const plainFacts: FactPlaces = {
+  temperature: [['temperature']],
+  maxTokens: [['max_completion_tokens'], ['max_tokens']],
+  whole: plainAnswer,
+  event: plainAnswer,
+};
+
+/** A response has no reason but that it is incomplete. */
+const responseFacts: FactPlaces = {
+  temperature: [['temperature']],
+  maxTokens: [['max_output_tokens']],
+  whole: { id: [['id']], model: [['model']], finishReason: [['incomplete_details', 'reason'], ['status']] },
+  event: {
+    id: [['response', 'id']],
+    model: [['response', 'model']],
+    finishReason: [
+      ['response', 'incomplete_details', 'reason'],
+      ['response', 'status'],
+    ],
+  },
+};
 
 /** Without a tier, or with `auto`, the project's settings choose it. Source: OpenAI, API reference, `service_tier`. */
 function ownTerms(operation: Capability, body: RequestView<UsageField>): OwnTerms {

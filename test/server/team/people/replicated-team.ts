@@ -2,6 +2,7 @@
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../../server/contract/people.ts';
 import { personIdOf } from '../../../../server/team/people/rights.ts';
+import { connectValkey, openReplicaLimits } from '../../../../server/team/valkey/open-replica-limits.ts';
 import type { TestGateway } from '../../../support/gateway.ts';
 import {
   clientId,
@@ -42,12 +43,14 @@ interface Options {
   /** URL of an empty database. */
   url: string;
   count: number;
+  /** Of the counter that they share; absent: each counts for itself. */
+  counter?: string;
   /** `personId` returns the id of a person by name. */
   config(personId: (name: string) => string): Omit<ConfigInput, 'version'>;
 }
 
 /** Ada is an administrator, Mo a manager and Mia a member of `ours`; another person manages the other group. */
-export async function startReplicatedTeam({ url, count, config }: Options): Promise<ReplicatedTeam> {
+export async function startReplicatedTeam({ url, count, counter, config }: Options): Promise<ReplicatedTeam> {
   // The identity provider must know the address before the first replica listens there.
   const port = await freePort();
   const publicOrigin = `http://127.0.0.1:${port}`;
@@ -64,6 +67,9 @@ export async function startReplicatedTeam({ url, count, config }: Options): Prom
   for (let index = 0; index < count; index++) {
     const ports: Parameters<typeof startReplica>[0]['ports'] = (store) => ({
       openSecrets: store.openSecrets,
+      ...(counter !== undefined && {
+        openReplicaLimits: async (options) => openReplicaLimits(await connectValkey(counter), options),
+      }),
       env: { CLIENT_SECRET: clientSecret },
       people: { publicOrigin, trustedProxies: [], openStore: store.openPeople },
       listen: { host: '127.0.0.1', port: index === 0 ? port : 0 },

@@ -6,8 +6,9 @@ import { stretched } from '../../../support/cpu-work.ts';
 import { begun, eventually } from '../../../support/eventually.ts';
 import { hashOf } from '../../../support/gateway.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
-import { chunk } from '../../../support/strict-chat.ts';
+import { chunk, completion } from '../../../support/strict-chat.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
+import { hasValkey, startValkey, type ValkeyServer } from '../../../support/valkey.ts';
 import { type ReplicatedTeam, type Shown, startReplicatedTeam } from './replicated-team.ts';
 
 const all = [0, 1, 2];
@@ -205,4 +206,62 @@ describe.runIf(hasPostgres())('of three replicas', () => {
     await eventually(look);
     expect(performance.now() - beganMs).toBeLessThan(stretched(soonMs));
   }
+});
+
+describe.runIf(hasPostgres() && hasValkey())('of three replicas whose counter is away', () => {
+  const server = startPostgresInSuite();
+  let counter: ValkeyServer;
+  let upstream: ScriptedUpstream;
+  let team: ReplicatedTeam;
+  beforeAll(async () => {
+    counter = await startValkey();
+    upstream = await startUpstream((_request, response) => json(response, completion({ content: 'Hello' })));
+    team = await startReplicatedTeam({
+      url: await server.createDatabase(),
+      count: all.length,
+      counter: counter.url,
+      config: () => ({
+        providers: [{ id: 'main', baseUrl: upstream.baseUrl, models: ['gpt-x'] }],
+        groups: [{ id: 'ours', limits: { requestsPerMinute: 1_000 } }],
+      }),
+    });
+  });
+  afterAll(async () => {
+    await team?.stop();
+    await upstream?.stop();
+    await counter?.stop();
+  });
+
+  /** How each replica answers a request with the key, which the counter would have to admit, and one with the token. */
+  const statuses = (key: string, token: string) =>
+    Promise.all(
+      team.replicas.map(async ({ baseUrl }, replica) => {
+        const body = JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'Hi' }] });
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+        const asked = await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body });
+        await asked.text();
+        return [asked.status, (await team.call(replica, '/query', { token }, { type: 'who-am-i' })).status];
+      }),
+    );
+
+  test.each<[string, () => void | Promise<void>]>([
+    ['silent', () => counter.pause()],
+    ['stopped', () => counter.kill()],
+  ])('all refuse the keys, API tokens and sessions of a person within five seconds: %s', async (_how, away) => {
+    const ada = { cookie: await team.signIn('ada') };
+    const mia = { cookie: await team.signIn('mia') };
+    const make = (what: { type: string }) => team.ask(0, mia, what) as Promise<{ secret: string }>;
+    const { secret: key } = await make({ type: 'key.create', ...{ group: 'ours', keepSecret: false } });
+    const { secret: token } = await make({ type: 'token.create', ...{ name: 'pipeline', scopes: ['read'] } });
+    await eventually(async () => (await statuses(key, token)).flat().every((code) => code === 200));
+    const { person } = (await team.ask(0, mia, { type: 'who-am-i' })) as { person: { id: string } };
+    await away();
+    const beganMs = performance.now();
+    await team.ask(1, ada, { type: 'person.revoke', ...{ id: person.id } });
+    await eventually(async () => (await statuses(key, token)).flat().every((code) => code === 401));
+    expect(performance.now() - beganMs).toBeLessThan(stretched(5_000));
+    for (const replica of all)
+      expect((await team.call(replica, '/query', mia, { type: 'who-am-i' })).status).toBe(401);
+    counter.go();
+  });
 });

@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditEntry } from '../../../../server/contract/people-views.ts';
 import { acquireInstanceLock, type InstanceLock } from '../../../../server/data-folder/instance-lock.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { ensureBuilt, startProgram } from '../../../support/program.ts';
+import { endProcess } from '../../../support/started-process.ts';
 import { runVerb } from '../../cli/run-cli.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
 
@@ -121,10 +124,31 @@ test('the audit list is exported as JSON lines, of all pages or of one person', 
   expect((await runAs(tokens.mia, 'audit', '--export', '-')).stderr).toContain('not allowed');
 });
 
+test('new entries of the audit list are printed as they are stored, each once', async () => {
+  await ensureBuilt();
+  const folderOfGateway = ['--data-dir', team.sluice.folder];
+  const { child, output } = startProgram(['audit', '--follow', '--json', '--local', '--limit', '1', ...folderOfGateway]);
+  const entries = (): AuditEntry[] =>
+    output.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  const stop = () => team.sluice.gateway.execute({ type: 'faults.stop' });
+  await stop();
+  await eventually(() => entries().length === 1);
+  for (let count = 2; count <= 4; count++) {
+    await stop();
+    await eventually(() => entries().length === count);
+  }
+  const page = JSON.parse((await runOn('audit', '--json', '--local', '--limit', '4')).stdout);
+  expect(entries()).toEqual(page.entries.toReversed());
+  await endProcess(child, 'SIGTERM');
+});
+
 test('an administrator lists people, and signs one out everywhere', async () => {
   const cookie = await team.signIn('mo');
   const listed = await runAs(tokens.ada, 'people', 'list');
-  expect(listed.stdout).toMatch(/mia of Acme +mia@acme\.example +member +ours +\d{4}-/);
+  expect(listed.stdout).toMatch(/mia of Acme +mia@acme\.example +member +ours +\d{4}-\S+ \S+ +at sign-in only/);
   expect(listed.stdout).toMatch(/mo of Acme +mo@acme\.example +manager +ours/);
   expect((await runAs(tokens.ada, 'people', 'sign-out', 'mo@acme.example')).code).toBe(2);
   const out = await runAs(tokens.ada, 'people', 'sign-out', 'mo@acme.example', '--yes');
@@ -152,9 +176,9 @@ test("an administrator lists a person's keys and takes all of their access", asy
   expect(await listOf(tokens.mia, 'mo@acme.example')).toContain('not allowed');
   expect((await runAs(tokens.mia, 'people', 'revoke', 'mo@acme.example', '--yes')).stderr).toContain('not allowed');
   const disabled = await runAs(tokens.ada, 'people', 'revoke', 'mo@acme.example', '--disable', '--yes');
-  expect(disabled.stdout).toContain('mo of Acme is signed out everywhere, and 1 key is disabled.');
+  expect(disabled.stdout).toContain('mo of Acme has no session or API token any more, and 1 key is disabled.');
   const revoked = await runAs(tokens.ada, 'people', 'revoke', 'mo@acme.example', '--yes');
-  expect(revoked.stdout).toContain('mo of Acme is signed out everywhere, and 1 key is revoked.');
+  expect(revoked.stdout).toContain('mo of Acme has no session or API token any more, and 1 key is revoked.');
   expect(await listOf(tokens.ada, 'mo@acme.example')).toEqual([]);
   expect((await runAs(secret, 'key', 'list')).code).not.toBe(0);
   expect((await runAs(tokens.ada, 'audit', '-n', '1')).stdout).toMatch(/person\.revoke +prs_[0-9a-f]{24} +removed/);
