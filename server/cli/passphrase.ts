@@ -1,4 +1,6 @@
 /** `sluice passphrase`: changes the key that stored secrets are encrypted with, in the shared database or the data folder. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '../contract/units.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
@@ -75,6 +77,18 @@ async function change(use: Use): Promise<void> {
     : `Start Sluice with the new ${variable}.`;
   const done = `${counted(secrets, 'secret')} ${isChanged ? '' : 'already '}${secrets === 1 ? 'is' : 'are'} encrypted with the new ${which}.`;
   output.show({ secrets, changed: isChanged }, [done, next]);
+  if (isShared) await noteLogins(use, passphrase !== undefined);
+}
+
+/** A replica that has joined another gateway has its sign-in in its data folder, which it may be using. */
+async function noteLogins({ dataDir, environment, output }: Use, isPassphrase: boolean): Promise<void> {
+  const { encryptedFileName, loginsFolder } = await import('../secrets/encrypted-file.ts');
+  const path = join(loginsFolder(dataDir), encryptedFileName);
+  if (environment.passphrase === undefined || !existsSync(path)) return;
+  const how = isPassphrase
+    ? `Between the end of its replica and the start with the new one: env -u SLUICE_STORE sluice passphrase change --data-dir ${dataDir}`
+    : 'A key file does not open it: leave that gateway before the restart, and join it again afterwards.';
+  output.note(`The sign-in to another gateway in ${path} is still encrypted with the former passphrase. ${how}`);
 }
 
 async function finish(use: Use): Promise<void> {
@@ -116,8 +130,8 @@ async function changeInFolder({ environment, dataDir }: Use, next: string | unde
     throw new CliError(`Sluice is running on ${dataDir}. End it first: sluice stop`, exitCodes.alreadyRunning);
   }
   try {
-    const { changeFilePassphrase } = await import('../secrets/encrypted-file.ts');
-    return await changeFilePassphrase(dataDir, environment.passphrase, next);
+    const { changeFolderPassphrase } = await import('../secrets/encrypted-file.ts');
+    return await changeFolderPassphrase(dataDir, environment.passphrase, next);
   } finally {
     await claim.lock.release();
   }

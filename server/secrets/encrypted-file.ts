@@ -94,10 +94,32 @@ export async function openEncryptedFile(dataDir: string, passphrase?: string): P
   };
 }
 
+/** Where a data folder keeps its sign-ins to teams' gateways, apart from what a running Sluice may be writing. */
+export const loginsFolder = (dataDir: string) => join(dataDir, 'logins');
+
 /**
- * Encrypts the file with another passphrase, in one write; nothing may use it meanwhile. Rejects with a GatewayError if
- * the former one does not open it.
+ * Encrypts the secrets of a data folder, and its sign-ins, with another passphrase; nothing may use them meanwhile. Done
+ * again, it goes on where it was interrupted. Rejects with a GatewayError if the former one does not open a file, or there
+ * is none.
  */
+export async function changeFolderPassphrase(
+  dataDir: string,
+  former: string | undefined,
+  next: string,
+): Promise<{ secrets: number; isChanged: boolean }> {
+  const hasLogins = (await fingerprintOf(join(loginsFolder(dataDir), encryptedFileName))) !== undefined;
+  const isOnlyLogins = hasLogins && (await fingerprintOf(join(dataDir, encryptedFileName))) === undefined;
+  const folders = [...(isOnlyLogins ? [] : [dataDir]), ...(hasLogins ? [loginsFolder(dataDir)] : [])];
+  const all = { secrets: 0, isChanged: false };
+  for (const folder of folders) {
+    const { secrets, isChanged } = await changeFilePassphrase(folder, former, next);
+    all.secrets += secrets;
+    all.isChanged ||= isChanged;
+  }
+  return all;
+}
+
+/** In one write. */
 export async function changeFilePassphrase(
   dataDir: string,
   former: string | undefined,

@@ -1,6 +1,6 @@
 /** The API tokens for team gateways to which this user has signed in, in a separate secret store. */
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { loginsFolder } from '../../secrets/encrypted-file.ts';
 import { openSecretStore, type SecretStoreOptions } from '../../secrets/open-secret-store.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 
@@ -13,7 +13,7 @@ export interface Logins {
 
 /** Separate from the data folder's own secrets, which a running Sluice may be writing. */
 export function openLogins(dataDir: string, options: Omit<SecretStoreOptions, 'dataDir'>): Logins {
-  const folder = join(dataDir, 'logins');
+  const folder = loginsFolder(dataDir);
   let opened: Promise<SecretStore> | undefined;
   const store = () => {
     opened ??= open();

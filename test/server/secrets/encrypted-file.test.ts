@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   changeFilePassphrase,
+  changeFolderPassphrase,
   encryptedFileName,
   keyFileName,
   openEncryptedFile,
@@ -204,6 +205,22 @@ describe('a store with a passphrase', () => {
     expect(await readdir(dataDir)).toEqual([encryptedFileName]);
     expect(await (await openEncryptedFile(dataDir, 'a new phrase')).get('provider/main/c1')).toBe(planted);
     if (former !== undefined) await messageOf(openEncryptedFile(dataDir, former));
+  });
+
+  test.each([
+    ['the folder and its sign-ins', ['.', 'logins']],
+    ['only the sign-ins, as of a replica', ['logins']],
+  ])('changes in %s, and goes on where it was interrupted', async (_what, folders) => {
+    const paths = folders.map((name) => join(dataDir, name));
+    for (const path of paths) {
+      await mkdir(path, { recursive: true });
+      await (await openEncryptedFile(path, 'former')).set('a/b', planted);
+    }
+    const change = () => changeFolderPassphrase(dataDir, 'former', 'a new phrase');
+    await changeFilePassphrase(paths[0] ?? '', 'former', 'a new phrase');
+    expect(await change()).toEqual({ secrets: folders.length, isChanged: folders.length > 1 });
+    expect(await change()).toEqual({ secrets: folders.length, isChanged: false });
+    for (const path of paths) expect(await (await openEncryptedFile(path, 'a new phrase')).get('a/b')).toBe(planted);
   });
 
   test('takes the place of a key file', async () => {

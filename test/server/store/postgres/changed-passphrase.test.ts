@@ -1,6 +1,10 @@
 /** The passphrase of the secrets in the database, changed while replicas run. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { encryptedFileName, loginsFolder, openEncryptedFile } from '../../../../server/secrets/encrypted-file.ts';
 import type { SecretStore } from '../../../../server/secrets/secret-store.ts';
 import { openSealedSecrets } from '../../../../server/store/postgres/secret-store.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
@@ -44,6 +48,25 @@ describe.runIf(hasPostgres())('the passphrase of the secrets in the database', (
     const values = await Promise.all(names(count).map((name) => store.get(name)));
     expect(values).toEqual(names(count).map((name) => `value of ${name}`));
   };
+
+  test('tells of the sign-in to another gateway in the data folder of a replica, and how it is changed', async () => {
+    const secrets = await replica(former);
+    await secrets.close();
+    const dataDir = mkdtempSync(join(tmpdir(), 'sluice-joined-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true }));
+    mkdirSync(loginsFolder(dataDir));
+    await (await openEncryptedFile(loginsFolder(dataDir), former)).set('gateway/a', 'a token');
+    const env = { SLUICE_DATA_DIR: dataDir, SLUICE_PASSPHRASE: former, SLUICE_NEW_PASSPHRASE: next };
+    const { ended, output } = passphrase('change', env);
+    expect(await ended).toBe(0);
+    const command = `env -u SLUICE_STORE sluice passphrase change --data-dir ${dataDir}`;
+    expect(output.stderr).toContain(`${join(loginsFolder(dataDir), encryptedFileName)} is still encrypted with the former`);
+    expect(output.stderr).toContain(command);
+    const words = command.split(' ').slice(4);
+    const { SLUICE_DATA_DIR: _, ...phrases } = env;
+    expect(await startProgram(words, { env: phrases }).ended).toBe(0);
+    expect(await (await openEncryptedFile(loginsFolder(dataDir), next)).get('gateway/a')).toBe('a token');
+  });
 
   test('changes under running replicas, which read and write on; the former one ends when it is finished', async () => {
     const [one, two] = [await replica(former), await replica(former)];
