@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { refusalsListedPerMinute } from '../../../server/contract/request-views.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mainProvider } from '../../support/gateway.ts';
 import { type MetricFamily, readPrometheusText } from '../../support/prometheus-text.ts';
@@ -87,6 +89,27 @@ describe('/metrics', () => {
     expect(valueIn(families, 'sluice_provider_state', { provider: 'main', state: 'ok' })).toBe(1);
     expect(valueIn(families, 'process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(valueIn(families, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
+  });
+
+  test('counts refusals over a limit that have no row, and these leave no capture', async () => {
+    await start(
+      { metrics: 'on' },
+      { config: { groups: [{ id: 'default', capture: true, limits: { requestsPerMinute: 1 } }] } },
+    );
+    const begunAt = Date.now();
+    const sent = 3 * refusalsListedPerMinute;
+    for (let count = 0; count < sent; count++) await ask();
+    const families = await metricsAfter(sent);
+    const minutes = Math.floor(Date.now() / 60_000) - Math.floor(begunAt / 60_000) + 1;
+    const errors = families.get('sluice_requests_total')?.samples.filter(({ labels }) => labels.outcome === 'error');
+    expect(errors?.reduce((sum, { value }) => sum + value, 0)).toBeGreaterThanOrEqual(sent - minutes);
+    await sluice.gateway.stop(1_000);
+    const database = new DatabaseSync(join(sluice.folder, 'ledger.sqlite'), { readOnly: true });
+    const count = (table: string) => Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count);
+    const [rows, captures] = [count('requests'), count('captures')];
+    database.close();
+    expect(rows).toBeLessThanOrEqual(minutes * (refusalsListedPerMinute + 1));
+    expect(captures).toBe(rows);
   });
 
   test('shows a request that runs, and how a failed one and its attempts ended', async () => {
