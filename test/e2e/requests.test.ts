@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
+import { refusalsListedPerMinute } from '../../server/contract/request-views.ts';
+import { hashOf, testKey } from '../support/gateway.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
-import { appearancesDownTo380, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearances, appearancesDownTo380, openInSuite, overflowOf, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 const screen = '/requests';
@@ -63,6 +65,44 @@ it('reports a program with a wrong key, for which no row exists', async () => {
   await page.waitForURL(/\/keys$/);
   expect(complaints).toEqual([]);
 });
+
+/** A key that may send one request a minute, and a program with it that sends far more than are listed. */
+const overLimit = {
+  config: {
+    providers,
+    keys: [{ id: 'k1', name: 'Loop', group: 'default', hash: hashOf(testKey), limits: { requestsPerMinute: 1 } }],
+  },
+  async begin({ baseUrl }: { baseUrl: string }) {
+    const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json', 'user-agent': 'loop/1.0' };
+    const body = JSON.stringify({ model: 'gpt-x', messages });
+    for (let sent = 0; sent < 4 * refusalsListedPerMinute; sent++)
+      await (await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body })).text();
+  },
+};
+
+it('tells of a program in a loop over a limit, beside the requests that are listed', async () => {
+  const { page, complaints } = await open({ screen, ...overLimit });
+  const notice = page.getByRole('region', { name: 'Refused in the last hour' });
+  await notice
+    .getByText(/^\d+ requests over a limit for the key “Loop” \(30 a minute are listed\), the last from “loop\/1\.0” at/)
+    .waitFor();
+  await notice.getByRole('link', { name: 'Open its limits' }).click();
+  await page.waitForURL(/\/keys$/);
+  expect(complaints).toEqual([]);
+});
+
+it.each(appearances)(
+  'shows a program over a limit in $width px, $colorScheme, $locale',
+  async ({ width, colorScheme, locale }) => {
+    const context = { viewport: { width, height: 800 }, colorScheme, locale };
+    const { page, complaints } = await open({ screen, ...overLimit, context });
+    await page.getByText('loop/1.0').first().waitFor();
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await takePicture(page, `requests-over-limit-${width}-${colorScheme}-${locale}`, { fullPage: false });
+  },
+);
 
 it('keeps few rows in the page, and brings older ones while it is scrolled', async () => {
   const { page, complaints } = await open({ screen, config: { providers }, prepare: fillWithRequests });

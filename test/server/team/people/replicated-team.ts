@@ -68,7 +68,8 @@ export async function startReplicatedTeam({ url, count, counter, config }: Optio
     const ports: Parameters<typeof startReplica>[0]['ports'] = (store) => ({
       openSecrets: store.openSecrets,
       ...(counter !== undefined && {
-        openReplicaLimits: async (options) => openReplicaLimits(await connectValkey(counter), options),
+        openReplicaLimits: async (options: Parameters<typeof openReplicaLimits>[1]) =>
+          openReplicaLimits(await connectValkey(counter), options),
       }),
       env: { CLIENT_SECRET: clientSecret },
       people: { publicOrigin, trustedProxies: [], openStore: store.openPeople },
