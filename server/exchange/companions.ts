@@ -1,10 +1,11 @@
 /** The companions of a request. To remove one of these features, remove its room and its line here. */
 
-import { answerFacts, type CallFacts, noAnswerFacts, requestFacts } from '../apis/core/usage/call-facts.ts';
+import { answerFacts, noAnswerFacts, requestFacts } from '../apis/core/usage/call-facts.ts';
 import type { AnswerCache } from '../cache/answer-cache.ts';
 import type { AttemptRecord } from '../contract/ledger.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { Observability } from '../observability/observability.ts';
+import type { CallFacts } from '../observability/request-tracing.ts';
 import type { JobStore } from '../store/ports/job-store.ts';
 import type { ResponseStore } from '../store/ports/response-store.ts';
 import { CacheCompanion } from './cache/cache-companion.ts';

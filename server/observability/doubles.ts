@@ -38,10 +38,8 @@ export function writingDoubles<Items, Answer>(
 }
 
 /** Within a text, quotation marks would be escaped. */
-const attribute = new RegExp(
-  `("key":"(?:${doubles.map((name) => name.replaceAll('.', '\\.')).join('|')})","value":\\{"doubleValue":)([-+.\\de]+)`,
-  'g',
-);
+const attribute =
+  /("key":"(?:gen_ai\.re(?:quest\.temperature|sponse\.time_to_first_chunk)|sluice\.(?:cost_usd|queue_ms))","value":\{"doubleValue":)([-+.\de]{1,30})/g;
 
 function inJson(json: string): string {
   return json.replaceAll(attribute, (_, before: string, value: string) => before + restored(Number(value)));

@@ -150,7 +150,8 @@ function attemptAttributes(record: AttemptRecord, conventions: Conventions): Att
     'http.response.status_code': record.status,
     'error.type': record.failure,
     ...billAttributes(record, conventions),
-    'gen_ai.response.time_to_first_chunk': record.firstContentMs === null ? null : asDouble(record.firstContentMs / 1_000),
+    'gen_ai.response.time_to_first_chunk':
+      record.firstContentMs === null ? null : asDouble(record.firstContentMs / 1_000),
     'sluice.provider': record.provider,
     'sluice.attempt.cause': record.cause,
     'sluice.upstream.request_id': record.upstreamRequestId,

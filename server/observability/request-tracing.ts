@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CallFacts } from '../apis/core/usage/call-facts.ts';
 import type { AttemptRecord, RequestRecord } from '../contract/ledger.ts';
 
 /** Creates the spans of requests. */
@@ -8,6 +7,16 @@ export interface RequestTracer {
   begin(headers: IncomingHttpHeaders, startedAt: number): RequestTracing;
   /** A span of its own for a row's usage that no attempt's span has. */
   billed(record: RequestRecord): void;
+}
+
+/** What an attempt sent, and what its answer tells of itself; nothing of what was said. */
+export interface CallFacts {
+  temperature: number | null;
+  maxTokens: number | null;
+  id: string | null;
+  model: string | null;
+  /** One for each choice. */
+  finishReasons: readonly string[];
 }
 
 /** The spans of one request. */

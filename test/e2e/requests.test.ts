@@ -73,7 +73,11 @@ const overLimit = {
     keys: [{ id: 'k1', name: 'Loop', group: 'default', hash: hashOf(testKey), limits: { requestsPerMinute: 1 } }],
   },
   async begin({ baseUrl }: { baseUrl: string }) {
-    const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json', 'user-agent': 'loop/1.0' };
+    const headers = {
+      authorization: `Bearer ${testKey}`,
+      'content-type': 'application/json',
+      'user-agent': 'loop/1.0',
+    };
     const body = JSON.stringify({ model: 'gpt-x', messages });
     for (let sent = 0; sent < 4 * refusalsListedPerMinute; sent++)
       await (await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body })).text();
@@ -84,7 +88,9 @@ it('tells of a program in a loop over a limit, beside the requests that are list
   const { page, complaints } = await open({ screen, ...overLimit });
   const notice = page.getByRole('region', { name: 'Refused in the last hour' });
   await notice
-    .getByText(/^\d+ requests over a limit for the key “Loop” \(30 a minute are listed\), the last from “loop\/1\.0” at/)
+    .getByText(
+      /^\d+ requests over a limit for the key “Loop” \(30 a minute are listed\), the last from “loop\/1\.0” at/,
+    )
     .waitFor();
   await notice.getByRole('link', { name: 'Open its limits' }).click();
   await page.waitForURL(/\/keys$/);

@@ -362,7 +362,10 @@ function logsOf({ resourceLogs }: JsonLogs): CollectedLog[] {
 
 function valuesOf(attributes: readonly JsonAttribute[]): Record<string, AttributeValue> {
   return Object.fromEntries(
-    attributes.map(({ key, value }) => [key, value.arrayValue ? value.arrayValue.values.map(scalarOf) : scalarOf(value)]),
+    attributes.map(({ key, value }) => [
+      key,
+      value.arrayValue ? value.arrayValue.values.map(scalarOf) : scalarOf(value),
+    ]),
   );
 }
 

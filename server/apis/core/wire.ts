@@ -12,7 +12,6 @@ import type { StreamFormat } from './stream-format.ts';
 import type { RescueFormat } from './stream-text.ts';
 import type { MostUsage } from './token-counts.ts';
 import type { UpstreamError } from './upstream-error.ts';
-import type { FactPlaces } from './usage/call-facts.ts';
 
 /** @template Name the fields of a request's body that it reads */
 export interface Wire<Name extends string = string> {
@@ -201,6 +200,25 @@ export interface UsageFormat<Name extends string = string> {
   readonly facts?: FactPlaces;
   /** Estimates for text in both directions; null for anything else. */
   readonly text: TextEstimates | null;
+}
+
+/** Names from the top level down; `*` is each element of a list. */
+type Place = readonly string[];
+
+/** Where an answer, or an event of a stream, has these. Of several places, the first one where there is something counts. */
+interface AnswerPlaces {
+  id: readonly Place[];
+  model: readonly Place[];
+  finishReason: readonly Place[];
+}
+
+/** Where an API has the facts of a call. */
+export interface FactPlaces {
+  temperature: readonly Place[];
+  maxTokens: readonly Place[];
+  whole: AnswerPlaces;
+  /** Of streams. */
+  event: AnswerPlaces;
 }
 
 export interface TextEstimates {

@@ -4,7 +4,6 @@ import { z } from 'zod';
 
 const keySchema = z.looseObject({
   kty: z.string(),
-  crv: z.string().optional(),
   kid: z.string().optional(),
   use: z.string().optional(),
   alg: z.string().optional(),

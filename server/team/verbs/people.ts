@@ -53,7 +53,16 @@ export function addPeopleVerbs(program: Command, { on }: Verbs): void {
     .description('list people who have signed in to a team gateway, sign them out, or revoke all that they have');
   on(people.command('list').description('list people and their roles'), async ({ control, output }) => {
     const all = await control.query({ type: 'people' });
-    const head = ['id', 'name', optional('e-mail'), 'role', 'groups', 'last sign-in', optional('groups read'), optional('limits')];
+    const head = [
+      'id',
+      'name',
+      optional('e-mail'),
+      'role',
+      'groups',
+      'last sign-in',
+      optional('groups read'),
+      optional('limits'),
+    ];
     output.show(all, table(head, all.map(personRow), 'Nobody has signed in yet.'));
   });
 
@@ -168,7 +177,10 @@ const followEveryMs = 1_000;
 /** An entry with a lower number may be stored later, by another replica. */
 const lateEntries = 100;
 
-async function* newEntries(read: ReadAudit, page: readonly AuditEntry[]): AsyncGenerator<AuditEntry[], void, undefined> {
+async function* newEntries(
+  read: ReadAudit,
+  page: readonly AuditEntry[],
+): AsyncGenerator<AuditEntry[], void, undefined> {
   const seen = new Set(page.map(({ seq }) => seq));
   const first = page.at(-1)?.seq ?? 0;
   let latest = page[0]?.seq ?? 0;

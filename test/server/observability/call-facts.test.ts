@@ -50,7 +50,7 @@ const responseOf = (span: CollectedSpan) => {
   return rest;
 };
 
-describe.each(['http/protobuf', 'http/json'])('over %s', (protocol) => {
+describe.each(['http/protobuf', 'http/json'] as const)('over %s', (protocol) => {
   let collector: OtlpCollector;
   let upstream: ScriptedUpstream;
   const seen: CollectedSpan[] = [];
@@ -68,9 +68,7 @@ describe.each(['http/protobuf', 'http/json'])('over %s', (protocol) => {
     const gateway = await startGateway({
       config: {
         groups: [{ id: 'default', policy: { retries: 0 } }],
-        providers: [
-          mainProvider(baseUrlOf(name, upstream.origin), { ...dialects[name].config }),
-        ],
+        providers: [mainProvider(baseUrlOf(name, upstream.origin), { ...dialects[name].config })],
         settings: {
           telemetry: { endpoint: collector.origin, protocol, metrics: false },
           prices: { 'gpt-x': name === 'chat' ? { input: 0.15, output: 0.6 } : { input: 0, output: 0 } },
@@ -168,7 +166,13 @@ describe('of a long answer, of which the middle is not kept', () => {
   const ofResponse = { id: 'resp_1', model: 'm', finishReasons: ['completed'] };
 
   test.each<[string, typeof chat | typeof responses, string, string, object]>([
-    ['a chat', chat, 'application/json', JSON.stringify({ id: 'c1', model: 'm', ...choice({ message: { content: long } }, 'stop') }), facts],
+    [
+      'a chat',
+      chat,
+      'application/json',
+      JSON.stringify({ id: 'c1', model: 'm', ...choice({ message: { content: long } }, 'stop') }),
+      facts,
+    ],
     [
       'the stream of a chat',
       chat,

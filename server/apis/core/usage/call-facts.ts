@@ -8,27 +8,8 @@ import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { type Member, membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
 import { parseObject } from '../../json/parse-object.ts';
 import { linesOf } from '../sse-event.ts';
-import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
+import type { FactPlaces, KeptAnswer, MeasuredRequest } from '../wire.ts';
 import { isEventStream } from './reported-usage.ts';
-
-/** Names from the top level down; `*` is each element of a list. */
-type Place = readonly string[];
-
-/** Where an answer, or an event of a stream, has these. Of several places, the first one where there is something counts. */
-interface AnswerPlaces {
-  id: readonly Place[];
-  model: readonly Place[];
-  finishReason: readonly Place[];
-}
-
-/** Where an API has the facts of a call. */
-export interface FactPlaces {
-  temperature: readonly Place[];
-  maxTokens: readonly Place[];
-  whole: AnswerPlaces;
-  /** Of streams. */
-  event: AnswerPlaces;
-}
 
 interface RequestFacts {
   temperature: number | null;
@@ -42,8 +23,8 @@ interface AnswerFacts {
   finishReasons: readonly string[];
 }
 
-/** The facts of one attempt. */
-export type CallFacts = RequestFacts & AnswerFacts;
+type Place = FactPlaces['temperature'][number];
+type AnswerPlaces = FactPlaces['whole'];
 
 /** A configuration with a long schema in it is not parsed again. */
 const maxMemberBytes = 64 * 1024;
@@ -120,7 +101,10 @@ class FoundFacts {
   /** A whole answer, or an event. */
   add(value: unknown): void {
     const { id, model, finishReason } = this.#places;
-    this.#addNames(id.flatMap((place) => valuesAt(value, place)), model.flatMap((place) => valuesAt(value, place)));
+    this.#addNames(
+      id.flatMap((place) => valuesAt(value, place)),
+      model.flatMap((place) => valuesAt(value, place)),
+    );
     for (const place of finishReason) {
       const list = place.indexOf('*') + 1;
       const choices = valuesAt(value, place.slice(0, list)).map((choice, at) => {

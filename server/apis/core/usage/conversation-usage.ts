@@ -7,6 +7,7 @@ import { linesOf } from '../sse-event.ts';
 import { plausibleUsage, unbounded } from '../token-counts.ts';
 import type {
   ExtractedUsage,
+  FactPlaces,
   KeptAnswer,
   MeasuredRequest,
   ModelBounds,
@@ -15,7 +16,6 @@ import type {
   WholeFormat,
   Wire,
 } from '../wire.ts';
-import type { FactPlaces } from './call-facts.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { askedTerms, type OwnTerms, readPriceTerms, type TermsOf } from './price-terms.ts';
 import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';

@@ -4,7 +4,6 @@ import type { Capability } from '../../../contract/operations.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
 import { runningFor } from '../../core/requests/tool-runners.ts';
 import { countOf, type MostUsage, numberOf, plausibleUsage, unbounded } from '../../core/token-counts.ts';
-import type { FactPlaces } from '../../core/usage/call-facts.ts';
 import { askedTerms, type OwnTerms, readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
 import {
   estimatePrompt,
@@ -21,6 +20,7 @@ import {
 } from '../../core/usage/reported-usage.ts';
 import {
   type ExtractedUsage,
+  type FactPlaces,
   type KeptAnswer,
   type MeasuredRequest,
   type ModelBounds,

@@ -60,7 +60,9 @@ describe.runIf(hasPostgres())('the passphrase of the secrets in the database', (
     const { ended, output } = passphrase('change', env);
     expect(await ended).toBe(0);
     const command = `env -u SLUICE_STORE sluice passphrase change --data-dir ${dataDir}`;
-    expect(output.stderr).toContain(`${join(loginsFolder(dataDir), encryptedFileName)} is still encrypted with the former`);
+    expect(output.stderr).toContain(
+      `${join(loginsFolder(dataDir), encryptedFileName)} is still encrypted with the former`,
+    );
     expect(output.stderr).toContain(command);
     const words = command.split(' ').slice(4);
     const { SLUICE_DATA_DIR: _, ...phrases } = env;

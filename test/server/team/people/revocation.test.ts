@@ -260,8 +260,7 @@ describe.runIf(hasPostgres() && hasValkey())('of three replicas whose counter is
     await team.ask(1, ada, { type: 'person.revoke', ...{ id: person.id } });
     await eventually(async () => (await statuses(key, token)).flat().every((code) => code === 401));
     expect(performance.now() - beganMs).toBeLessThan(stretched(5_000));
-    for (const replica of all)
-      expect((await team.call(replica, '/query', mia, { type: 'who-am-i' })).status).toBe(401);
+    for (const replica of all) expect((await team.call(replica, '/query', mia, { type: 'who-am-i' })).status).toBe(401);
     counter.go();
   });
 });

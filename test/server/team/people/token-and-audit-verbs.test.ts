@@ -127,7 +127,15 @@ test('the audit list is exported as JSON lines, of all pages or of one person', 
 test('new entries of the audit list are printed as they are stored, each once', async () => {
   await ensureBuilt();
   const folderOfGateway = ['--data-dir', team.sluice.folder];
-  const { child, output } = startProgram(['audit', '--follow', '--json', '--local', '--limit', '1', ...folderOfGateway]);
+  const { child, output } = startProgram([
+    'audit',
+    '--follow',
+    '--json',
+    '--local',
+    '--limit',
+    '1',
+    ...folderOfGateway,
+  ]);
   const entries = (): AuditEntry[] =>
     output.stdout
       .split('\n')

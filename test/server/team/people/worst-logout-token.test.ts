@@ -38,7 +38,8 @@ const bytesOf = (bytes: number) => Math.floor(bytes * 0.75);
 const claimsWith = (more: string) =>
   `{"iss":"${expected.issuer}","iat":0,"jti":"1","sub":"mia","aud":"sluice",${more}}`;
 const event = '"http://schemas.openid.net/event/backchannel-logout"';
-const unsigned = (head: object) => (bytes: number) => `${json(head)}.${'a'.repeat(bytes)}.${base64(Buffer.alloc(384, 1))}`;
+const unsigned = (head: object) => (bytes: number) =>
+  `${json(head)}.${'a'.repeat(bytes)}.${base64(Buffer.alloc(384, 1))}`;
 
 testWorstCases({
   'a logout token': {
