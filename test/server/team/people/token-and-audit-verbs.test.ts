@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AuditEntry } from '../../../../server/contract/people-views.ts';
 import { acquireInstanceLock, type InstanceLock } from '../../../../server/data-folder/instance-lock.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { ensureBuilt, startProgram } from '../../../support/program.ts';
-import { endProcess } from '../../../support/started-process.ts';
+import { endProcess, ensureBuilt, startProgram } from '../../../support/program.ts';
+
 import { runVerb } from '../../cli/run-cli.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
 
