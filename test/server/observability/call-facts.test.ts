@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerFacts } from '../../../server/apis/core/usage/call-facts.ts';
 import { chat } from '../../../server/apis/openai/chat.ts';
 import { responses } from '../../../server/apis/openai/responses.ts';
-import { ResponseExcerpt } from '../../../server/exchange/record/response-excerpt.ts';
+import { ResponseExcerpt } from '../../../server/exchange/record/response-taps.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { type CollectedSpan, type OtlpCollector, startOtlpCollector } from '../../support/otlp-collector.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
