@@ -5,7 +5,7 @@
  */
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createLogoutCheck } from '../../../../server/team/people/logout-token.ts';
-import { testWorstCases } from '../../worst-cases.ts';
+import { testedWithTeam, testWorstCases } from '../../worst-cases.ts';
 
 const base64 = (value: string | Buffer) => Buffer.from(value).toString('base64url');
 const json = (value: object) => base64(JSON.stringify(value));
@@ -45,7 +45,7 @@ testWorstCases({
   'a logout token': {
     // The most that its route takes.
     atOnceBytes: 8 * 1024,
-    readers: ['createLogoutCheck'],
+    readers: testedWithTeam,
     inputs: {
       'parts without end': ['', '.', ''],
       'a nested header': (bytes) => `${base64('['.repeat(bytesOf(bytes)))}.a.b`,
