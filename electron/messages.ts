@@ -3,7 +3,6 @@ import type { TextsOf } from '../server/contract/coded.ts';
 import { controlProblemTexts } from '../server/contract/control-problem-texts.ts';
 import { controlProblemTextsZh } from '../server/contract/control-problem-texts-zh.ts';
 import type { NotificationKind } from '../server/contract/ipc.ts';
-import type { FailureClass } from '../server/contract/ledger.ts';
 import type { Budget } from '../server/contract/limit-settings.ts';
 import { placeTexts, placeTextsZh } from '../server/contract/places.ts';
 import type { Policy } from '../server/contract/policy.ts';
@@ -40,7 +39,6 @@ const en = {
   } satisfies Record<ProviderBlock, string>,
   /** Why a provider is in cooldown. */
   failures: {
-    transient: 'it failed or cannot be reached',
     silent: 'it does not respond in time',
     'stream-broken': 'its streams are cut off',
     'model-unavailable': 'it does not have the models',
@@ -52,7 +50,20 @@ const en = {
     lost: 'answers to purchases were lost',
     shortage: 'this machine has no connections or memory left',
     'client-gone': 'clients closed their connections',
-  } satisfies Record<FailureClass, string>,
+  },
+  answersWith: (status: number) => `it answers with errors (${status})`,
+  badAnswers: 'its answers break off or are damaged',
+  unreachable: (why: string) => `cannot be reached: ${why}`,
+  connectionFaults: {
+    dns: 'its host name has no address',
+    'dns-timeout': 'no name server responds in time',
+    refused: 'connection refused',
+    tls: 'its certificate is not accepted',
+    proxy: 'the proxy failed',
+    reset: 'the connection is cut off',
+    timeout: 'no connection in time',
+    malformed: 'what responds there does not speak HTTP',
+  },
   defaultGroup: (models: string, strategy: string) => `Default group: ${models}, ${strategy}`,
   /** How the order of targets is chosen. */
   strategies: {
@@ -200,7 +211,6 @@ const zh: ShellMessages = {
     'leads-back': '其 Base URL 指回 Sluice 自身',
   },
   failures: {
-    transient: '请求失败或无法连接',
     silent: '未及时响应',
     'stream-broken': '流中途断开',
     'model-unavailable': '没有所请求的模型',
@@ -212,6 +222,19 @@ const zh: ShellMessages = {
     lost: '创建请求的结果不明',
     shortage: '本机的连接或内存已用尽',
     'client-gone': '客户端已断开',
+  },
+  answersWith: (status) => `服务返回错误（${status}）`,
+  badAnswers: '响应中断或已损坏',
+  unreachable: (why) => `无法连接：${why}`,
+  connectionFaults: {
+    dns: '主机名没有对应的地址',
+    'dns-timeout': 'DNS 服务器未及时响应',
+    refused: '连接被拒绝',
+    tls: '其证书不受信任',
+    proxy: '代理出错',
+    reset: '连接中断',
+    timeout: '连接超时',
+    malformed: '对方使用的不是 HTTP',
   },
   defaultGroup: (models, strategy) => `默认分组：${models}，${strategy}`,
   strategies: {

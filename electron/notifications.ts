@@ -6,7 +6,7 @@ import { Notification } from 'electron';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
 import type { LimitReached } from '../server/contract/limits.ts';
-import { blockOf, isDown, type ProviderView } from '../server/contract/provider-views.ts';
+import { blockOf, describeFailure, isDown, type ProviderView } from '../server/contract/provider-views.ts';
 import type { NotificationAct, ShellMessages } from './messages.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
 import type { ShellLanguage } from './shell-language.ts';
@@ -130,11 +130,11 @@ function createKeeper(): (notification: Notification) => void {
 /** More than a person leaves unread. */
 const mostKept = 50;
 
-function describeProblem(provider: ProviderView, { blocked, failures }: ShellMessages): string {
-  const { failure } = provider.health;
+function describeProblem(provider: ProviderView, messages: ShellMessages): string {
+  const { failure, failedWith } = provider.health;
   const block = blockOf(provider);
-  if (block) return blocked[block];
-  return failure === null ? '' : failures[failure];
+  if (block) return messages.blocked[block];
+  return failure === null ? '' : describeFailure(failure, failedWith, messages);
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { formatMessage } from '../server/contract/coded.ts';
 import type { UpdateView } from '../server/contract/ipc.ts';
-import type { ProviderBlock, ProviderHealthView } from '../server/contract/provider-views.ts';
+import { describeFailure, type ProviderBlock, type ProviderHealthView } from '../server/contract/provider-views.ts';
 import type { EngineState } from './engine-host.ts';
 import type { ShellMessages } from './messages.ts';
 import type { ShellLanguage } from './shell-language.ts';
@@ -32,7 +32,7 @@ export interface TrayProvider {
   enabled: boolean;
   /** Why an enabled provider gets no requests; null if it gets them. */
   problem: ProviderBlock | null;
-  health: Pick<ProviderHealthView, 'state' | 'failure'>;
+  health: Pick<ProviderHealthView, 'state' | 'failure' | 'failedWith'>;
 }
 
 export interface TrayActions {
@@ -139,7 +139,7 @@ function describeProvider(provider: TrayProvider, messages: ShellMessages): stri
   if (health.state === 'degraded') return messages.degraded(name);
   return health.state === 'ok' || health.failure === null
     ? name
-    : messages.unusable(name, messages.failures[health.failure]);
+    : messages.unusable(name, describeFailure(health.failure, health.failedWith, messages));
 }
 
 function figures(status: TrayStatus, actions: TrayActions, language: ShellLanguage): Item[] {

@@ -3,6 +3,22 @@ import type { ConversationApi, DialectId, ProviderConfig } from './config.ts';
 import type { FailureClass } from './ledger.ts';
 import type { ProbeFinding } from './probe.ts';
 
+/** Why a call got no answer. `dns`: the name has no address; `dns-timeout`: no name server answered in time. */
+export const connectionFaults = [
+  'dns',
+  'dns-timeout',
+  'refused',
+  'tls',
+  'proxy',
+  'reset',
+  'timeout',
+  'malformed',
+] as const;
+export type ConnectionFault = (typeof connectionFaults)[number];
+
+/** What a failed call met: the HTTP status of the answer, or why there was none. Null: not known. */
+export type FailedWith = number | ConnectionFault | null;
+
 /**
  * Whether a target is used. `cooling`: not before `until`, unless no other target is left. `refused`: not before a
  * person acts.
@@ -11,6 +27,8 @@ export interface CooldownView {
   state: 'ok' | 'cooling' | 'refused';
   /** The failure that caused the present or last cooldown; null if there was none. */
   failure: FailureClass | null;
+  /** What the failed call met: the HTTP status of the answer, or why there was none; null if it is not known. */
+  failedWith: FailedWith;
   /** The same as text for a person; null if the target can be used now. */
   reason: string | null;
   /** Unix milliseconds, after which one request tries it. Null if the next one does, or if a person has to act. */
@@ -114,6 +132,24 @@ export function failingModelsOf({ health, modelNames, takesAnyModel }: ProviderV
   if (health.state !== 'degraded' || health.models.length === 0) return null;
   const models = health.models.map(({ model }) => model);
   return { models, total: takesAnyModel ? null : Math.max(modelNames.length, models.length) };
+}
+
+/** What `describeFailure` says, in one language. */
+export interface FailureTexts {
+  failures: Readonly<Record<Exclude<FailureClass, 'transient'>, string>>;
+  /** It answers with an error of this status. */
+  answersWith(status: number): string;
+  /** Its answers break off or are damaged. */
+  badAnswers: string;
+  unreachable(why: string): string;
+  connectionFaults: Readonly<Record<ConnectionFault, string>>;
+}
+
+/** Why something is in a cooldown. A service that answers with errors is told from one that cannot be reached. */
+export function describeFailure(failure: FailureClass, failedWith: FailedWith, texts: FailureTexts): string {
+  if (failure !== 'transient') return texts.failures[failure];
+  if (typeof failedWith === 'string') return texts.unreachable(texts.connectionFaults[failedWith]);
+  return failedWith !== null && failedWith >= 400 ? texts.answersWith(failedWith) : texts.badAnswers;
 }
 
 /** Why a provider receives no requests. */

@@ -51,7 +51,12 @@ export function classifyTransport(error: TransportError): Failure {
   const isSilence = error.fault === 'timeout' && error.phase !== 'connect';
   // A bad certificate, a failing proxy and a host that accepts no connection in time will not recover within a second.
   const retryable = ['refused', 'reset', 'dns', 'malformed'].includes(error.fault);
-  const failure: Failure = { class: isSilence ? 'silent' : 'transient', retryable, retryAfterMs: null };
+  const failure: Failure = {
+    class: isSilence ? 'silent' : 'transient',
+    retryable,
+    retryAfterMs: null,
+    ...(error.fault !== 'aborted' && { fault: error.fault }),
+  };
   return error.isStale ? { ...failure, isStale: true } : failure;
 }
 

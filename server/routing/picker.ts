@@ -5,6 +5,7 @@
 import type { FailureClass } from '../contract/ledger.ts';
 import type { Operation } from '../contract/operations.ts';
 import type { Policy } from '../contract/policy.ts';
+import type { FailedWith } from '../contract/provider-views.ts';
 import type { UpstreamCredential } from '../providers/upstream.ts';
 import type { Target } from './snapshot.ts';
 
@@ -35,6 +36,8 @@ export interface AttemptReport {
   credentialId: string | null;
   /** Null: it succeeded. */
   failure: FailureClass | null;
+  /** Absent: nothing is known of it, or it succeeded. */
+  failedWith?: FailedWith;
   /** Whether the credential may not use the model. */
   isDenied?: boolean;
   /**

@@ -1,24 +1,15 @@
 import { errors } from 'undici';
+import type { ConnectionFault } from '../contract/provider-views.ts';
 import { isResourceExhaustion, lookUp } from '../ground/resource-exhaustion.ts';
 
 /** The phase in which a call to an upstream failed. */
 export type TransportPhase = 'connect' | 'headers' | 'body';
 
 /**
- * `dns`: the name has no address; `dns-timeout`: no name server answered in time. `shortage`: this machine has no
- * descriptors, ports or memory left. `refused` covers all other connection failures except certificates and timeouts.
+ * `shortage`: this machine has no descriptors, ports or memory left. `refused` covers all other connection failures except
+ * certificates and timeouts.
  */
-export type TransportFault =
-  | 'dns'
-  | 'dns-timeout'
-  | 'refused'
-  | 'tls'
-  | 'proxy'
-  | 'reset'
-  | 'timeout'
-  | 'malformed'
-  | 'aborted'
-  | 'shortage';
+export type TransportFault = ConnectionFault | 'aborted' | 'shortage';
 
 export interface ShownCertificate {
   /** Null if it names none. */

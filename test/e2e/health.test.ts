@@ -55,7 +55,7 @@ describe('trouble', () => {
     const card = page.getByRole('listitem').filter({ hasText: failing.baseUrl });
     await card.getByText(/^Cooling down/).waitFor();
     await card
-      .getByText(/^It failed or could not be reached\. (The next request will try it again|Retrying at)/)
+      .getByText(/^It answers with errors \(500\)\. (The next request will try it again|Retrying at)/)
       .waitFor();
     const partly = page.getByRole('listitem').filter({ hasText: 'Refusing' });
     await partly.getByText(/^Some requests failing.*first byte in/).waitFor();
@@ -81,7 +81,7 @@ describe('trouble', () => {
 
   it('links from the overview to the place where it is fixed', async () => {
     const { page } = await openInTrouble({});
-    await page.getByRole('link', { name: /^Failing: It failed or could not be reached/ }).waitFor();
+    await page.getByRole('link', { name: /^Failing: It answers with errors \(500\)/ }).waitFor();
     await page.getByRole('link', { name: /^Refusing, credential “Old one”: It rejected the API key/ }).click();
     await page.getByRole('region', { name: 'Credentials' }).getByText('Old one').waitFor();
   });
@@ -90,7 +90,7 @@ describe('trouble', () => {
     const { page } = await openInTrouble({ screen: '/models' });
     const section = page.getByRole('region', { name: 'Route preview' });
     await section.getByLabel('Model').fill('m');
-    await section.getByText(/^It failed or could not be reached/).waitFor();
+    await section.getByText(/^It answers with errors \(500\)/).waitFor();
     await section.getByText(/^Old one: It rejected the API key/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });

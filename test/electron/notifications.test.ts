@@ -88,7 +88,13 @@ describe('notifications', () => {
   it('report once that a credential was refused, and again after it had recovered', () => {
     const notifications = create();
     const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health: well };
-    const refused: CooldownView = { state: 'refused', failure: 'credential', reason: 'no', until: null };
+    const refused: CooldownView = {
+      state: 'refused',
+      failure: 'credential',
+      failedWith: 401,
+      reason: 'no',
+      until: null,
+    };
     const hear = (health: CooldownView) => {
       const changed = { ...provider, credentials: [{ ...credential, health }] };
       notifications.onEvent({ type: 'provider-changed', provider: changed });
@@ -103,14 +109,15 @@ describe('notifications', () => {
     const notifications = create();
     const hear = (coolingMs: number | null) => {
       const until = coolingMs === null ? null : Date.now() + coolingMs;
-      const cooling = { ...wellProvider, state: 'cooling' as const, failure: 'transient' as const, until };
+      const failed = { state: 'cooling', failure: 'transient', failedWith: 'refused' } as const;
+      const cooling = { ...wellProvider, ...failed, until };
       const health = coolingMs === null ? wellProvider : cooling;
       notifications.onEvent({ type: 'provider-changed', provider: { ...provider, health } });
     };
     for (const coolingMs of [null, 1_000, null, 1_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([]);
     for (const coolingMs of [2_000, 0, 4_000]) hear(coolingMs);
-    const told = { title: 'Main cannot be used', body: 'it failed or cannot be reached', buttons: ['Open'] };
+    const told = { title: 'Main cannot be used', body: 'cannot be reached: connection refused', buttons: ['Open'] };
     expect(shown.notifications).toEqual([told]);
     for (const coolingMs of [null, 20_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([told, told]);

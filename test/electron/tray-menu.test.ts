@@ -95,19 +95,21 @@ describe('the menu of the tray', () => {
     ],
     [
       'one that is left alone, with the reason',
-      { providers: [{ ...main, health: { state: 'cooling', failure: 'rate-limit' } }] },
+      { providers: [{ ...main, health: { ...wellProvider, state: 'cooling', failure: 'rate-limit' } }] },
       'provider:main',
       { label: 'Main: rate limit reached', checked: true },
     ],
     [
       'one with some requests failing',
-      { providers: [{ ...main, health: { state: 'degraded', failure: 'quota' } }] },
+      { providers: [{ ...main, health: { ...wellProvider, state: 'degraded', failure: 'quota' } }] },
       'provider:main',
       { label: 'Main: some requests failing' },
     ],
     [
       'one that is off, without its health',
-      { providers: [{ ...main, enabled: false, health: { state: 'refused', failure: 'credential' } }] },
+      {
+        providers: [{ ...main, enabled: false, health: { ...wellProvider, state: 'refused', failure: 'credential' } }],
+      },
       'provider:main',
       { label: 'Main', checked: false },
     ],
@@ -230,12 +232,12 @@ describe('the icon of the tray', () => {
     [
       'error',
       'a provider refuses its credentials',
-      { ...serving, providers: [{ ...main, health: { state: 'refused', failure: 'credential' } }] },
+      { ...serving, providers: [{ ...main, health: { ...wellProvider, state: 'refused', failure: 'credential' } }] },
     ],
     [
       'serving',
       'a provider is left alone for a while',
-      { ...serving, providers: [{ ...main, health: { state: 'cooling', failure: 'transient' } }] },
+      { ...serving, providers: [{ ...main, health: { ...wellProvider, state: 'cooling', failure: 'transient' } }] },
     ],
     [
       'serving',

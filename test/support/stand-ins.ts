@@ -9,7 +9,7 @@ import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import type { OutgoingRequest, Transport } from '../../server/transport/transport.ts';
 
 /** The state of a provider that is used normally. */
-export const well: CooldownView = { state: 'ok', failure: null, reason: null, until: null };
+export const well: CooldownView = { state: 'ok', failure: null, failedWith: null, reason: null, until: null };
 
 export const wellProvider: ProviderHealthView = { ...well, firstByteMs: null, errorRate: null, models: [] };
 

@@ -1,7 +1,6 @@
 /** Recent health of providers, models and credentials. */
 export const health = {
   failures: {
-    transient: 'It failed or could not be reached',
     silent: 'It did not respond in time',
     'stream-broken': 'Its streams were cut off',
     'model-unavailable': 'It does not have the model',
@@ -13,6 +12,19 @@ export const health = {
     lost: 'The outcome of a purchase is unknown',
     shortage: 'This machine ran out of connections or memory',
     'client-gone': 'The client closed its connection',
+  },
+  answersWith: (status: number) => `It answers with errors (${status})`,
+  badAnswers: 'Its answers break off or are damaged',
+  unreachable: (why: string) => `It cannot be reached: ${why}`,
+  connectionFaults: {
+    dns: 'its host name has no address',
+    'dns-timeout': 'no name server responded in time',
+    refused: 'connection refused',
+    tls: 'its certificate is not accepted',
+    proxy: 'the proxy failed',
+    reset: 'the connection was cut off',
+    timeout: 'no connection in time',
+    malformed: 'what responds there does not speak HTTP',
   },
   until: (failure: string, moment: string) =>
     `${failure}. Retrying at ${moment}; used before that only if nothing else can answer.`,

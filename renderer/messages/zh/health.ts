@@ -2,7 +2,6 @@ import type * as english from '../en/health.ts';
 
 export const health: typeof english.health = {
   failures: {
-    transient: '请求失败或无法连接',
     silent: '未及时响应',
     'stream-broken': '流中途断开',
     'model-unavailable': '没有此模型',
@@ -14,6 +13,19 @@ export const health: typeof english.health = {
     lost: '创建请求的结果不明',
     shortage: '本机的连接或内存已用尽',
     'client-gone': '客户端已断开',
+  },
+  answersWith: (status) => `服务返回错误（${status}）`,
+  badAnswers: '响应中断或已损坏',
+  unreachable: (why) => `无法连接：${why}`,
+  connectionFaults: {
+    dns: '主机名没有对应的地址',
+    'dns-timeout': 'DNS 服务器未及时响应',
+    refused: '连接被拒绝',
+    tls: '其证书不受信任',
+    proxy: '代理出错',
+    reset: '连接中断',
+    timeout: '连接超时',
+    malformed: '对方使用的不是 HTTP',
   },
   until: (failure, moment) => `${failure}。将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,
   isTried: (failure) => `${failure}。下一个请求会再次尝试。`,

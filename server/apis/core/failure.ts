@@ -1,4 +1,5 @@
 import type { FailureClass } from '../../contract/ledger.ts';
+import type { ConnectionFault } from '../../contract/provider-views.ts';
 
 /** Another attempt is of no use: nobody waits for it, or this machine cannot make it. */
 export function endsAllAttempts({ class: failure }: Failure): boolean {
@@ -12,6 +13,8 @@ export interface Failure {
   retryable: boolean;
   /** The delay that the upstream asked for; null if it did not. */
   retryAfterMs: number | null;
+  /** Why there was no answer, or none of use. */
+  fault?: ConnectionFault;
   /** The upstream itself reported it, as an error of its API. */
   isAnswer?: boolean;
   /** For `too-large`: the model's context size, if the upstream states it. */

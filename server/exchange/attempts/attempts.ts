@@ -131,7 +131,7 @@ interface StartedAttempt {
   ended: Promise<EndedAttempt>;
 }
 
-type FailureDetails = Pick<Failure, 'retryAfterMs' | 'isAnswer' | 'isDenied'>;
+type FailureDetails = Pick<Failure, 'retryAfterMs' | 'fault' | 'isAnswer' | 'isDenied'>;
 const noDetails: FailureDetails = { retryAfterMs: null };
 
 function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boolean): StartedAttempt {
@@ -140,9 +140,10 @@ function begin({ picker, start }: AttemptsInput, next: NextAttempt, isTrial: boo
   picker.began(target, credentialId);
   const attempt = start(next);
   const report = (failure: FailureClass | null, details: FailureDetails = noDetails) => {
-    const { retryAfterMs, isAnswer = false, isDenied = false } = details;
-    const { firstByteMs } = attempt.record;
-    picker.report({ target, credentialId, failure, isDenied, isAnswer, firstByteMs, retryAfterMs });
+    const { retryAfterMs, fault = null, isAnswer = false, isDenied = false } = details;
+    const { firstByteMs, status } = attempt.record;
+    const failedWith = failure === null ? null : (status ?? fault);
+    picker.report({ target, credentialId, failure, failedWith, isDenied, isAnswer, firstByteMs, retryAfterMs });
   };
   const ended = attempt.result.then(
     (result) => {

@@ -4,10 +4,12 @@
  * in, as milliseconds of a monotonic clock.
  */
 import type { FailureClass } from '../../contract/ledger.ts';
+import type { FailedWith } from '../../contract/provider-views.ts';
 import { type CooldownRule, longestGuessMs, refusedAloneMs, refusedTrialMs } from './cooldown-rules.ts';
 
 export interface CircuitFailure {
   failure: FailureClass;
+  failedWith: FailedWith;
   rule: CooldownRule;
   /** The upstream's `Retry-After`. */
   retryAfterMs: number | null;
@@ -30,6 +32,7 @@ export class Circuit {
   /** Successes since the last cooldown. */
   #consecutiveSuccesses = requiredSuccesses;
   #failure: FailureClass | null = null;
+  #failedWith: FailedWith = null;
   #isRemote = false;
   /** The upstream itself told when the cooldown ends. */
   #isStated = false;
@@ -96,6 +99,11 @@ export class Circuit {
     return this.#failure;
   }
 
+  /** What the call behind `failure` met. */
+  get failedWith(): FailedWith {
+    return this.#failure === null ? null : this.#failedWith;
+  }
+
   isAvailable(nowMs: number): boolean {
     return this.#untilMs === 0 || (this.#untilMs <= nowMs && this.#trialUntilMs <= nowMs);
   }
@@ -131,11 +139,12 @@ export class Circuit {
    * Opens the circuit because another replica saw a failure. False if it is open already for a failure seen here, which
    * takes precedence.
    */
-  openRemotely(failure: FailureClass, untilMs: number): boolean {
+  openRemotely({ failure, failedWith }: Pick<CircuitFailure, 'failure' | 'failedWith'>, untilMs: number): boolean {
     if (this.#untilMs !== 0 && !this.#isRemote) return false;
     this.#isRemote = true;
     this.#isStated = false;
     this.#failure = failure;
+    this.#failedWith = failedWith;
     this.#untilMs = Math.max(this.#untilMs, untilMs);
     return true;
   }
@@ -162,7 +171,7 @@ export class Circuit {
     const statedMs = cooldownMsOf(circuitFailure);
     if (this.#untilMs > nowMs && !wasTried) {
       // Requests already running fail together and count once, but a `Retry-After` prolongs the cooldown.
-      if (statedMs !== null) this.#prolong(circuitFailure.failure, nowMs + statedMs);
+      if (statedMs !== null) this.#prolong(circuitFailure, nowMs + statedMs);
       return;
     }
     const isOnTrial = this.#untilMs !== 0 || this.#consecutiveSuccesses < requiredSuccesses;
@@ -171,7 +180,7 @@ export class Circuit {
   }
 
   coolDown(circuitFailure: CircuitFailure, nowMs: number): void {
-    const { rule, failure } = circuitFailure;
+    const { rule, failure, failedWith } = circuitFailure;
     if (this.#untilMs === 0) this.#sinceMs = nowMs;
     if (this.#untilMs === 0 && nowMs - this.#closedAtMs > resetLevelAfterMs) this.#level = 0;
     const guessMs = Math.min(rule.longestMs, rule.firstMs * 2 ** this.#level);
@@ -180,15 +189,17 @@ export class Circuit {
     this.#isStated = statedMs !== null;
     this.#untilMs = nowMs + (statedMs ?? guessMs);
     this.#failure = failure;
+    this.#failedWith = failedWith;
     this.#askedAtMs = nowMs;
     this.#consecutiveSuccesses = 0;
   }
 
-  #prolong(failure: FailureClass, untilMs: number): void {
+  #prolong({ failure, failedWith }: CircuitFailure, untilMs: number): void {
     if (untilMs < this.#untilMs) return;
     this.#untilMs = untilMs;
     this.#isStated = true;
     this.#failure = failure;
+    this.#failedWith = failedWith;
   }
 }
 

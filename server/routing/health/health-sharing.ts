@@ -1,5 +1,6 @@
 /** What gateways tell each other of cooldowns, and what of them a change of the configuration ends. */
 import type { FailureClass } from '../../contract/ledger.ts';
+import type { FailedWith } from '../../contract/provider-views.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 import type { Subject } from './cooldown-rules.ts';
@@ -17,6 +18,7 @@ export interface CoolingPlace {
 /** In milliseconds. */
 export interface Cooldown {
   failure: FailureClass;
+  failedWith: FailedWith;
   /** Beginning of the first cooldown since the last success. */
   sinceAgoMs: number;
   /** From now; infinite until a person acts. */

@@ -142,11 +142,11 @@ export class HealthTracker {
   }
 
   report(report: AttemptReport): void {
-    const { failure, target, isDenied = false } = report;
+    const { failure, failedWith = null, retryAfterMs, target, isDenied = false } = report;
     const health = this.#of(target.provider.id);
     const rule = failure === null ? undefined : cooldownRuleFor(failure, isDenied);
     if (failure === null) this.#succeeded(health, report);
-    else if (rule) this.#countFailure(health, report, { failure, rule, retryAfterMs: report.retryAfterMs });
+    else if (rule) this.#countFailure(health, report, { failure, failedWith, rule, retryAfterMs });
     else {
       const targetHealth = health.targets.get(target.model);
       for (const circuit of health.troubles(targetHealth, report.credentialId ?? noCredential)) circuit.ended();
@@ -156,13 +156,13 @@ export class HealthTracker {
   /**
    * Applies a cooldown of another replica, unless there is one of this replica, or a success here since that one began.
    */
-  applyRemoteCooldown(coolingPlace: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+  applyRemoteCooldown(coolingPlace: CoolingPlace, { failure, failedWith, sinceAgoMs, forMs }: Cooldown): void {
     const health = this.#of(coolingPlace.provider.id);
     const ofTarget = health.target(coolingPlace.model);
     const nowMs = this.#ports.nowMs();
     if (ofTarget.firstByteMs.atMs > nowMs - sinceAgoMs + underWayMs) return;
     const circuit = circuitFor(coolingPlace.subject, health, ofTarget, coolingPlace.credential);
-    if (circuit.openRemotely(failure, nowMs + forMs)) this.#onChanged(coolingPlace.provider.id, true);
+    if (circuit.openRemotely({ failure, failedWith }, nowMs + forMs)) this.#onChanged(coolingPlace.provider.id, true);
   }
 
   /** Applies that another replica saw an answer. */
@@ -269,7 +269,8 @@ export class HealthTracker {
       credential,
     };
     const cooldown = { sinceAgoMs: nowMs - circuit.sinceMs, forMs: circuit.untilMs - nowMs };
-    this.#sharing.cooled(coolingPlace, { failure: circuitFailure.failure, ...cooldown });
+    const { failure, failedWith } = circuitFailure;
+    this.#sharing.cooled(coolingPlace, { failure, failedWith, ...cooldown });
   }
 }
 

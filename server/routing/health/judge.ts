@@ -1,6 +1,11 @@
 /** The present state of targets and credentials, for display. */
 import type { FailureClass } from '../../contract/ledger.ts';
-import type { CooldownView } from '../../contract/provider-views.ts';
+import {
+  type CooldownView,
+  describeFailure,
+  type FailedWith,
+  type FailureTexts,
+} from '../../contract/provider-views.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 import type { Circuit } from './circuit.ts';
 import type { HealthTracker } from './health-tracker.ts';
@@ -10,17 +15,18 @@ export interface Judgement {
   state: 'ok' | 'cooling' | 'refused';
   /** The failure behind the present or last cooldown; null: none. */
   failure: FailureClass | null;
+  failedWith: FailedWith;
   /** On the health book's clock; 0 if it is used now. */
   untilMs: number;
 }
 
-const well: Judgement = { state: 'ok', failure: null, untilMs: 0 };
+const well: Judgement = { state: 'ok', failure: null, failedWith: null, untilMs: 0 };
 
 function judgeCircuit(circuit: Circuit | undefined): Judgement {
   if (!circuit) return well;
-  const { untilMs, failure } = circuit;
-  if (untilMs === Number.POSITIVE_INFINITY) return { state: 'refused', failure, untilMs };
-  return { state: untilMs === 0 ? 'ok' : 'cooling', failure, untilMs };
+  const { untilMs, failure, failedWith } = circuit;
+  if (untilMs === Number.POSITIVE_INFINITY) return { state: 'refused', failure, failedWith, untilMs };
+  return { state: untilMs === 0 ? 'ok' : 'cooling', failure, failedWith, untilMs };
 }
 
 /** The one with the latest end. */
@@ -76,31 +82,43 @@ interface ClockReadings {
   wallMs: number;
 }
 
-export function viewCooldown({ state, failure, untilMs }: Judgement, { bookMs, wallMs }: ClockReadings): CooldownView {
+export function viewCooldown(judgement: Judgement, { bookMs, wallMs }: ClockReadings): CooldownView {
+  const { state, failure, failedWith, untilMs } = judgement;
   return {
     state,
     failure,
-    reason: state === 'ok' || failure === null ? null : describeFailure(failure),
+    failedWith,
+    reason: state === 'ok' || failure === null ? null : describeFailure(failure, failedWith, failureTexts),
     until: state === 'cooling' && untilMs > bookMs ? Math.round(wallMs + untilMs - bookMs) : null,
   };
 }
 
-const descriptions: Record<FailureClass, string> = {
-  transient: 'it failed or could not be reached',
-  silent: 'it did not answer in time',
-  'stream-broken': 'its streams broke off',
-  'model-unavailable': 'it says that it does not have this model',
-  'rate-limit': 'its rate limit was reached',
-  quota: 'its quota or credit is used up',
-  credential: 'it refused the credential: replace it, or reset its health once the credential works again',
-  'too-large': 'the request was too large for it',
-  rejected: 'it refused the request',
-  lost: 'its answer to a request that makes something was lost',
-  shortage: 'this machine had no descriptors, ports or memory left',
-  'client-gone': 'the client disconnected',
-};
-
 /** Why something is in a cooldown, for a person. */
-function describeFailure(failure: FailureClass): string {
-  return descriptions[failure];
-}
+const failureTexts: FailureTexts = {
+  failures: {
+    silent: 'it did not answer in time',
+    'stream-broken': 'its streams broke off',
+    'model-unavailable': 'it says that it does not have this model',
+    'rate-limit': 'its rate limit was reached',
+    quota: 'its quota or credit is used up',
+    credential: 'it refused the credential: replace it, or reset its health once the credential works again',
+    'too-large': 'the request was too large for it',
+    rejected: 'it refused the request',
+    lost: 'its answer to a request that makes something was lost',
+    shortage: 'this machine had no descriptors, ports or memory left',
+    'client-gone': 'the client disconnected',
+  },
+  answersWith: (status) => `it answers with errors (status ${status})`,
+  badAnswers: 'its answers break off or are damaged',
+  unreachable: (why) => `it cannot be reached: ${why}`,
+  connectionFaults: {
+    dns: 'its host name has no address',
+    'dns-timeout': 'no name server answered in time',
+    refused: 'the connection was refused',
+    tls: 'its certificate is not accepted',
+    proxy: 'the proxy failed',
+    reset: 'the connection broke off',
+    timeout: 'no connection in time',
+    malformed: 'what answers there does not speak HTTP',
+  },
+};

@@ -11,6 +11,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { FailureClass } from '../../contract/ledger.ts';
+import { connectionFaults } from '../../contract/provider-views.ts';
 import { cooldownRuleFor, cooldownRules } from '../../routing/health/cooldown-rules.ts';
 import {
   type Cooldown,
@@ -40,10 +41,11 @@ export class HealthHints implements HealthSharing {
     this.#ports = ports;
   }
 
-  cooled(coolingPlace: CoolingPlace, { failure, sinceAgoMs, forMs }: Cooldown): void {
+  cooled(coolingPlace: CoolingPlace, { failure, failedWith, sinceAgoMs, forMs }: Cooldown): void {
     const nowMs = this.#ports.sharedMs();
     const untilMs = Number.isFinite(forMs) ? nowMs + forMs : null;
-    this.#send({ kind: 'cooling', ...hintFields(coolingPlace), failure, sinceMs: nowMs - sinceAgoMs, untilMs });
+    const sinceMs = nowMs - sinceAgoMs;
+    this.#send({ kind: 'cooling', ...hintFields(coolingPlace), failure, failedWith, sinceMs, untilMs });
   }
 
   answered(coolingPlace: CoolingPlace): void {
@@ -68,14 +70,15 @@ export class HealthHints implements HealthSharing {
     else this.#takeCooling(coolingPlace, hint);
   }
 
-  #takeCooling(coolingPlace: CoolingPlace, { failure, sinceMs, untilMs }: CoolingHint): void {
+  #takeCooling(coolingPlace: CoolingPlace, { failure, failedWith, sinceMs, untilMs }: CoolingHint): void {
     const { book, sharedMs } = this.#ports;
     const rule = cooldownRuleFor(failure, coolingPlace.subject === 'credential-at-target');
     if (rule?.subject !== coolingPlace.subject) return;
     const nowMs = sharedMs();
     const longestMs = Math.min(longestHintMs, Math.max(rule.longestMs, rule.longestRetryAfterMs ?? 0));
     const forMs = untilMs === null ? longestMs : Math.min(untilMs - nowMs, longestMs);
-    if (forMs > 0) book.applyRemoteCooldown(coolingPlace, { failure, sinceAgoMs: Math.max(0, nowMs - sinceMs), forMs });
+    const sinceAgoMs = Math.max(0, nowMs - sinceMs);
+    if (forMs > 0) book.applyRemoteCooldown(coolingPlace, { failure, failedWith, sinceAgoMs, forMs });
   }
 
   /** Null if this replica has no such provider or credential, or a different one under the same id. */
@@ -113,6 +116,11 @@ const hintSchema = z.discriminatedUnion('kind', [
     kind: z.literal('cooling'),
     ...placeFields,
     failure: z.string().refine(isCooling),
+    /** Null also from a replica of an earlier version. */
+    failedWith: z
+      .union([z.number(), z.enum(connectionFaults)])
+      .nullable()
+      .default(null),
     /** Unix milliseconds by Valkey's clock, like `untilMs`. */
     sinceMs: z.number(),
     /** Null if it lasts until a person acts. */

@@ -15,7 +15,8 @@ function viewed(options: Parameters<typeof fakeRun>[0] = { counts: { a: 2, b: 1 
 describe('the shown health of a provider', () => {
   test('that was never called is good, and nothing is measured', () => {
     expect(viewed().view()).toEqual({
-      ...{ state: 'ok', failure: null, reason: null, until: null, firstByteMs: null, errorRate: null, models: [] },
+      ...{ state: 'ok', failure: null, failedWith: null, reason: null, until: null },
+      ...{ firstByteMs: null, errorRate: null, models: [] },
     });
   });
 
@@ -29,12 +30,25 @@ describe('the shown health of a provider', () => {
 
   test('is cooling if all requests to it are suspended, and shows until when and why', () => {
     const { run, view } = viewed();
-    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith: 502 });
     expect(view()).toMatchObject({
-      ...{ state: 'cooling', failure: 'transient', until: wallMs + 1_000, errorRate: 1 },
-      reason: 'it failed or could not be reached',
+      ...{ state: 'cooling', failure: 'transient', failedWith: 502, until: wallMs + 1_000, errorRate: 1 },
+      reason: 'it answers with errors (status 502)',
       models: [{ model: 'm', state: 'cooling', failure: 'transient' }],
     });
+  });
+
+  test.each([
+    [503, 'it answers with errors (status 503)'],
+    ['refused', 'it cannot be reached: the connection was refused'],
+    ['dns', 'it cannot be reached: its host name has no address'],
+    ['timeout', 'it cannot be reached: no connection in time'],
+    [200, 'its answers break off or are damaged'],
+    [null, 'its answers break off or are damaged'],
+  ] as const)('tells errors from a service that cannot be reached: %s', (failedWith, reason) => {
+    const { run, view } = viewed();
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith });
+    expect(view()).toMatchObject({ failedWith, reason });
   });
 
   test('is degraded while one of its models is in cooldown, and good again once that has recovered', () => {

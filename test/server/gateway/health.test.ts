@@ -66,7 +66,9 @@ describe('a primary that is down', () => {
     one.answer(fail(500));
     for (let count = 0; count < 10; count++) expect(await ask()).toBe('two');
     expect(one.seen).toHaveLength(3);
-    expect(await healthOf('one')).toMatchObject({ state: 'cooling', failure: 'transient', models: [{ model: 'm' }] });
+    expect(await healthOf('one')).toMatchObject({
+      ...{ state: 'cooling', failure: 'transient', failedWith: 500, models: [{ model: 'm' }] },
+    });
     one.answer(answer('one'));
     await eventually(async () => (await ask()) === 'one');
     expect(await ask()).toBe('one');
@@ -156,14 +158,24 @@ describe('a primary that is down', () => {
       () =>
         told.find((event) => event.type === 'provider-changed' && event.provider.health.state === 'cooling') ?? null,
     );
-    expect(changed).toMatchObject({ provider: { id: 'one', health: { failure: 'transient' } } });
+    expect(changed).toMatchObject({ provider: { id: 'one', health: { failure: 'transient', failedWith: 500 } } });
     stop();
     const { candidates } = await sluice.gateway.query({ type: 'route', group: 'default', model: 'm' });
     expect(candidates.map(({ provider, health }) => [provider, health?.state])).toEqual([
       ['two', 'ok'],
       ['one', 'cooling'],
     ]);
-    expect(candidates[1]?.place).toMatch(/it failed or could not be reached$/);
+    expect(candidates[1]?.place).toMatch(/it answers with errors \(status 500\)$/);
+  });
+});
+
+test('a primary that nobody runs is told from one that answers with errors', async () => {
+  await start();
+  await one.stop();
+  for (let count = 0; count < 3; count++) expect(await ask()).toBe('two');
+  expect(await healthOf('one')).toMatchObject({
+    ...{ state: 'cooling', failure: 'transient', failedWith: 'refused' },
+    reason: 'it cannot be reached: the connection was refused',
   });
 });
 

@@ -9,7 +9,7 @@ import { key, provider, snapshot, status } from '../../events.ts';
 const now = Date.UTC(2026, 10, 20);
 /** A provider that still serves requests with a credential other than this one. */
 function partly(state: CooldownView['state'], failure: CooldownView['failure']): Partial<ProviderView> {
-  const health: CooldownView = { state, failure, reason: 'x', until: null };
+  const health: CooldownView = { state, failure, failedWith: null, reason: 'x', until: null };
   const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health };
   return { credentials: [credential], health: { ...wellProvider, state: 'degraded', failure } };
 }

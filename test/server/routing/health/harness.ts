@@ -1,4 +1,5 @@
 import type { FailureClass } from '../../../../server/contract/ledger.ts';
+import type { FailedWith } from '../../../../server/contract/provider-views.ts';
 import { HealthPicker } from '../../../../server/routing/health/health-picker.ts';
 import { HealthTracker } from '../../../../server/routing/health/health-tracker.ts';
 import type { PickRequest } from '../../../../server/routing/picker.ts';
@@ -66,6 +67,7 @@ export interface FakeRun {
       retryAfterMs?: number;
       firstByteMs?: number;
       isDenied?: boolean;
+      failedWith?: FailedWith;
       credential?: string;
     },
   ): void;
@@ -106,13 +108,14 @@ export function fakeRun(
     pass: (ms) => {
       nowMs += ms;
     },
-    attempt(id, { failure = null, isAnswer = failure !== null, isDenied, retryAfterMs, firstByteMs, credential } = {}) {
+    attempt(id, how = {}) {
+      const { failure = null, isAnswer = failure !== null, isDenied = false, failedWith = null, credential } = how;
       const credentialId = credential ?? target(id).provider.credentials[0]?.id ?? null;
       picker.began(target(id), credentialId);
       picker.report({
-        ...{ target: target(id), credentialId, failure, isAnswer, isDenied: isDenied ?? false },
-        firstByteMs: firstByteMs ?? (failure === null ? 100 : null),
-        retryAfterMs: retryAfterMs ?? null,
+        ...{ target: target(id), credentialId, failure, failedWith, isAnswer, isDenied },
+        firstByteMs: how.firstByteMs ?? (failure === null ? 100 : null),
+        retryAfterMs: how.retryAfterMs ?? null,
       });
     },
     order: (strategy, conversation) =>

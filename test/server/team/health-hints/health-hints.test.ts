@@ -45,7 +45,7 @@ const cooldownMs = (run: FakeRun, id = 'a') => {
 };
 
 function breakDown(run: FakeRun, how: { isAnswer?: boolean } = {}): void {
-  for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', ...how });
+  for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith: 503, ...how });
 }
 
 describe('what one replica learns from an upstream', () => {
@@ -70,6 +70,7 @@ describe('what one replica learns from an upstream', () => {
     breakDown(one);
     deliver();
     expect([other.order(), cooldownMs(other)]).toEqual([['b', 'a'], 1_000]);
+    expect(other.book.target(other.target('a')).circuit.failedWith).toBe(503);
     expect(texts).toHaveLength(1);
   });
 
