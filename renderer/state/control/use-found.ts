@@ -66,7 +66,7 @@ export function useFound<K extends Kind>(
 ): { answer: Found<ViewOf[K]> | null; problem: ControlError | null } {
   const reported = useControlState(({ views }) => (views ? reportedOf(views, kind) : null));
   const isPartial = useIsPartial(kind);
-  const revision = useRevision();
+  const revision = useRevision(isPartial && question !== null);
   const turn = useNow((now) => (isPartial && question ? Math.floor(now / againMs) : 0));
   const type = kind === 'key' ? 'find-keys' : 'find-groups';
   const { answer, problem } = useQuery<'find-keys' | 'find-groups'>(
@@ -116,7 +116,8 @@ const reportedOf = <K extends Kind>(views: ConfigViews, kind: K) =>
   (kind === 'key' ? views.keys : views.groups) as ViewOf[K][];
 const countOf = (views: ConfigViews, kind: Kind) => (kind === 'key' ? views.keyCount : views.groupCount);
 
-const useRevision = () => useControlState(({ views }) => views?.status.revision ?? null);
+/** Null if it does not matter: what does not ask is not drawn again with each change of the configuration. */
+const useRevision = (asks: boolean) => useControlState(({ views }) => (asks ? (views?.status.revision ?? null) : null));
 
 interface Answers<View> {
   /** Null: there is none. */
@@ -128,8 +129,9 @@ interface Answers<View> {
 function useFoundById<K extends Kind>(kind: K, ids: readonly string[]): Answers<ViewOf[K]> {
   const { findById } = useControlStore();
   const [answers, setAnswers] = useState<Answers<ViewOf[K]>>({ views: new Map(), problem: null });
-  const revision = useRevision();
-  const isOpen = useControlState(({ connection }) => connection === 'open');
+  const asks = ids.length > 0;
+  const revision = useRevision(asks);
+  const isOpen = useControlState(({ connection }) => asks && connection === 'open');
   // As a text, since the list is another object each time.
   const questionJson = JSON.stringify([isOpen ? ids : [], revision]);
   useEffect(() => {

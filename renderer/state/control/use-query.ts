@@ -3,6 +3,7 @@ import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../../../server/contract/queries.ts';
 import { asControlError, type ControlError } from '../api/api.ts';
 import type { ControlState } from './control-state.ts';
+import { keepEqualParts } from './keep-equal-parts.ts';
 import { useControlState, useControlStore } from './use-control.ts';
 
 export interface QueryState<T extends QueryType> {
@@ -36,7 +37,8 @@ export function useQuery<T extends QueryType>(
     }
     let isNewest = true;
     const settle = (result: Partial<Omit<QueryState<T>, 'refetch'>>) => {
-      if (isNewest) setState((old) => ({ ...old, ...result, isRunning: false }));
+      if (!isNewest) return;
+      setState((old) => ({ ...old, ...keepEqualParts({ answer: old.answer }, result), isRunning: false }));
     };
     setState((old) => ({ ...old, isRunning: true }));
     store.query<T>(parsedQuery).then(

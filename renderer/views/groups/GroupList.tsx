@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconPlus, IconTestPipe } from '@tabler/icons-react';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { GroupView } from '../../../server/contract/access-views.ts';
 import { maxReported } from '../../../server/contract/find.ts';
@@ -75,7 +75,7 @@ export function GroupList() {
   );
 }
 
-function GroupRow({ group }: { group: GroupView }) {
+const GroupRow = memo(function GroupRow({ group }: { group: GroupView }) {
   const lock = useLocks().removing('groups', group.id);
   const { manages } = useRights();
   const messages = useMessages();
@@ -114,7 +114,7 @@ function GroupRow({ group }: { group: GroupView }) {
       )}
     </li>
   );
-}
+});
 
 function Allowed({ patterns }: { patterns: readonly string[] }) {
   const { groups: names } = useMessages();

@@ -37,7 +37,7 @@ export function Keys() {
   const hasMany = (count ?? 0) > shortLength && groupCount > 1;
   const usage = useKeyUsage(keys?.map(({ id }) => id) ?? []);
   const canChange = useCanChange();
-  const { dialog, setDialog, gone } = useKeyDialog();
+  const { dialog, openDialog, setDialog, gone } = useKeyDialog();
   const [revoking, setRevoking] = useState<KeyView | null>(null);
   const create = (
     <Button
@@ -75,7 +75,7 @@ export function Keys() {
               key={key.id}
               view={key}
               usage={usage.get(key.id) ?? null}
-              onOpen={setDialog}
+              onOpen={openDialog}
               onRevoke={setRevoking}
             />
           ))}
@@ -125,7 +125,7 @@ function RevokeKeyDialog({ view, onClose }: { view: KeyView | null; onClose(): v
 }
 
 /**
- * The content of the dialog, and a function to change it. The address opens it too: `/keys?new`, and `/keys?key=k1` for
+ * The content of the dialog, and functions to open and to change it. The address opens it too: `/keys?new`, and `/keys?key=k1` for
  * the form of that key, with `&budget=usd-day` in the field of that budget. `gone`: a key in the address that does not exist.
  */
 function useKeyDialog() {
@@ -139,13 +139,14 @@ function useKeyDialog() {
     : view
       ? { act: 'edit', view }
       : null;
-  const change = (content: KeyDialogContent | null) => {
+  const setDialog = (content: KeyDialogContent | null) => {
     setOpened(content);
     if (!fromAddress) return;
     for (const name of ['new', 'key', 'budget']) search.delete(name);
     goTo(search.size > 0 ? `${path}?${search}` : path, { replace: true });
   };
-  return { dialog: opened ?? fromAddress, setDialog: change, gone: isKnown && !view ? asked : null };
+  // For the rows: `openDialog` is the same function each time, so that they are not all drawn again.
+  return { dialog: opened ?? fromAddress, openDialog: setOpened, setDialog, gone: isKnown && !view ? asked : null };
 }
 
 const days = 30;
