@@ -34,7 +34,13 @@ const pauseMs = 400;
 const longestPauseMs = 30_000;
 
 /** These change nothing that the panel shows, or come with another event that does. Nothing is missed before a snapshot: the panel has just asked. */
-const unseen: readonly ControlEvent['type'][] = ['refusals', 'update-ready', 'limit-reached', 'session-budget-reached'];
+const unseen: readonly ControlEvent['type'][] = [
+  'refusals',
+  'update-ready',
+  'limit-reached',
+  'session-budget-reached',
+  'pin-changed',
+];
 
 export function createPanelStore(api: ControlApi): PanelStore {
   let state: PanelState = { view: null, connection: 'connecting', problem: null };

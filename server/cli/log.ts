@@ -98,7 +98,7 @@ function addPinVerbs(log: Command, on: Verbs['on']): void {
     .command('pin')
     .argument('<id>')
     .description('keep a request beyond the retention of the log, until it is unpinned')
-    .option('--note <text>', 'a note, which searches among pinned requests find');
+    .option('--note <text>', 'a note, which searches find');
   on<{ note?: string }>(pin, async ({ control, output }, [id = ''], { note }) => {
     const result = await control.execute({ type: 'request.pin', id, ...(note !== undefined && { note }) });
     output.show(result, `Request ${id} is pinned.`);
@@ -229,7 +229,7 @@ function addFilterOptions(command: Command): Command {
     .option('--status <code>', 'with this status: 429, a class such as 5xx, or ">=500"', parseStatus)
     .option('--errors', 'that failed')
     .option('--filter <conditions>', 'as in the window: "model:gpt-5 cost:>0.05 duration:>10s gate"', parseFilter)
-    .option('--search <text>', 'with this text in ids, names, errors or captured bodies')
+    .option('--search <text>', 'with this text in ids, names, errors, captured bodies or notes')
     .option('--since <when>', 'from then on: a date, or a time span such as 30d', parsePastTime)
     .option('--until <when>', 'before then', parsePastTime);
 }

@@ -7,7 +7,7 @@ import type { AliasView, GroupView, KeyView } from './access-views.ts';
 import type { RequestRecord, RequestStarted } from './ledger.ts';
 import type { LimitMeter, LimitReached } from './limits.ts';
 import type { ProviderView } from './provider-views.ts';
-import type { RefusalView, RequestView } from './request-views.ts';
+import type { PinChange, RefusalView, RequestView } from './request-views.ts';
 import type { SessionBudgetReached } from './session-views.ts';
 import type { LedgerHealthView, StandstillView, StatusView } from './status-views.ts';
 
@@ -54,6 +54,8 @@ export type ControlEvent =
       keys: Record<string, LimitMeter[]>;
       groups: Record<string, LimitMeter[]>;
     }
+  /** A request was pinned, or its note changed; `pin` is null if it was unpinned. By this gateway, not by another replica. */
+  | ({ type: 'pin-changed' } & PinChange)
   | { type: 'ledger-health'; ledger: LedgerHealthView }
   /** Sent at most every two seconds. */
   | { type: 'refusals'; refusals: RefusalView[] }

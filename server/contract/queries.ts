@@ -95,8 +95,8 @@ export const requestFilterSchema = z.strictObject({
   /** Of input and output. */
   tokens: comparison,
   /**
-   * Searches ids (their beginning), names of models, providers and clients, error codes and messages, and captured
-   * bodies. In texts and bodies it matches whole words, and the last word also as the beginning of a word.
+   * Searches ids (their beginning), names of models, providers and clients, error codes and messages, captured bodies, and
+   * notes of pinned requests. In texts and bodies it matches whole words, and the last word also as the beginning of a word.
    */
   search: z.string().max(200).optional(),
   /** Only pinned requests, of which `search` looks at ids, names and notes. */

@@ -63,6 +63,12 @@ export interface PinView {
 /** Which request is pinned. */
 export interface PinnedView extends PinView, Pick<RequestView, 'id' | 'keyId' | 'groupId'> {}
 
+/** That a request was pinned or unpinned, or its note changed. */
+export interface PinChange extends Pick<RequestView, 'id' | 'keyId' | 'groupId'> {
+  /** Null: it is not pinned any more. */
+  pin: PinView | null;
+}
+
 /** One request in full. */
 export interface RequestInFull {
   request: RequestView;

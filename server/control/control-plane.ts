@@ -140,6 +140,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       held: {
         ...{ ...held, captureSwitch, faults, health: routing.health, renewal: routing.renewal },
         sessions: { ledger, changed: held.sessionStopChanged },
+        pinChanged: (change) => hub.emit({ type: 'pin-changed', ...change }),
       },
       turns: { inTurn, teamChanged: statusChanged },
     }),

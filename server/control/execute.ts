@@ -17,6 +17,7 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
+import type { PinChange } from '../contract/request-views.ts';
 import type { WaitingCaptures } from '../exchange/capture/capture-companion.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { MaybePromise } from '../ground/promises.ts';
@@ -96,6 +97,7 @@ interface ExecutePorts {
     captureSwitch: CaptureSwitch;
     faults: FaultSwitch;
     renewal: Pick<PriceRenewal, 'check' | 'apply' | 'view'>;
+    pinChanged(change: PinChange): void;
   };
   access: ControlAccess;
   machine: Pick<ControlledMachine, 'openSecrets' | 'env' | 'log'>;
@@ -294,8 +296,8 @@ function ofTraffic({ ledger, live, held }: ExecutePorts) {
     'session.stop': ({ id }: CommandMap['session.stop']) => setSessionStopped(held.sessions, id, true),
     'session.resume': ({ id }: CommandMap['session.resume']) => setSessionStopped(held.sessions, id, false),
     'request.pin': (command: CommandMap['request.pin']) =>
-      pinRequest({ ledger, captures: held.captures, snapshot: live.snapshot }, command),
-    'request.unpin': ({ id }: CommandMap['request.unpin']) => unpinRequest(ledger, id),
+      pinRequest({ ...held, ledger, snapshot: live.snapshot }, command),
+    'request.unpin': ({ id }: CommandMap['request.unpin']) => unpinRequest({ ...held, ledger }, id),
   };
 }
 

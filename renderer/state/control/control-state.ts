@@ -4,6 +4,7 @@ import type { RequestStarted } from '../../../server/contract/ledger.ts';
 import type { LimitMeter } from '../../../server/contract/limits.ts';
 import type { Connection } from '../api/api.ts';
 import { type LiveRequest, longestLiveList, withRequestEvent } from '../requests/live-request.ts';
+import { keepEqualParts } from './keep-equal-parts.ts';
 
 export interface ControlState {
   connection: Connection;
@@ -13,6 +14,8 @@ export interface ControlState {
   requests: readonly LiveRequest[];
   /** Increases whenever a request has ended or may have ended. Figures queried before that are then out of date. */
   endedCount: number;
+  /** Increases whenever a request is pinned or unpinned, or its note changes. */
+  pinCount: number;
   /** Increases whenever the person asks for everything again. */
   reloadCount: number;
 }
@@ -22,26 +25,30 @@ export const initialState: ControlState = {
   views: null,
   requests: [],
   endedCount: 0,
+  pinCount: 0,
   reloadCount: 0,
 };
 
 export function withEvent(state: ControlState, event: ControlEvent): ControlState {
   if (event.type === 'snapshot') {
     const { type: _, requests, ...views } = event;
-    return { ...state, views, requests: requests.slice(0, longestLiveList), endedCount: state.endedCount + 1 };
+    const count = { endedCount: state.endedCount + 1, pinCount: state.pinCount + 1 };
+    return { ...state, views, requests: requests.slice(0, longestLiveList), ...count };
   }
   if (!state.views) return state;
+  if (event.type === 'pin-changed') return { ...state, pinCount: state.pinCount + 1 };
   const endedCount = state.endedCount + Number(event.type === 'request-finished');
   return { ...state, endedCount, ...withDelta({ views: state.views, requests: state.requests }, event) };
 }
 
-type Delta = Exclude<ControlEvent, { type: 'snapshot' }>;
+type Delta = Exclude<ControlEvent, { type: 'snapshot' | 'pin-changed' }>;
 type KnownState = { views: ConfigViews; requests: readonly LiveRequest[] };
 
 function withDelta({ views, requests }: KnownState, event: Delta): Partial<KnownState> {
   switch (event.type) {
     case 'config-changed': {
-      const { type: _, groupKeyCounts = {}, ...changed } = event;
+      const { type: _, groupKeyCounts = {}, ...sent } = event;
+      const changed = keepEqualParts(views, sent);
       const groups = (changed.groups ?? views.groups).map((group) => {
         const keyCount = groupKeyCounts[group.id];
         return keyCount === undefined ? group : { ...group, keyCount };

@@ -1,6 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks';
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { hrefOf, type ShownFilter, searchOf } from '../../state/requests/request-filter.ts';
 import { RequestPanel } from './detail/RequestPanel.tsx';
@@ -29,8 +30,9 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const [isHeld, setHeld] = useState(false);
   // While a request is open, the list must not move.
   const listed = useRequests(filter, isHeld || openId !== null);
-  const pins = usePins();
-  const shown = useMemo(() => withoutUnpinned(listed, filter, pins.ids), [listed, filter, pins.ids]);
+  const pinnedIds = usePinnedIds();
+  useReloadOnPin(filter, pinnedIds, listed.reload);
+  const shown = useMemo(() => withoutUnpinned(listed, filter, pinnedIds), [listed, filter, pinnedIds]);
   const isOutside = useIsOutside(shown, openId);
   const isWide = useMediaQuery('(min-width: 1000px)', true, { getInitialValueInEffect: false });
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
@@ -70,14 +72,13 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
           openId={openId}
           anchorId={lastOpenId.current}
           columns={columns}
-          pinnedIds={pins.ids ?? noPins}
+          pinnedIds={pinnedIds ?? noPins}
           isNarrow={isNarrow}
           onHold={setHeld}
         />
         {openId !== null && (
           <RequestPanel
             id={openId}
-            onPinned={pins.refetch}
             onClose={() => navigate(`/requests${search}`, { replace: true })}
             onNext={moveTo(index + 1)}
             onPrevious={moveTo(index - 1)}
@@ -92,10 +93,22 @@ export function RequestBrowser({ filter, openId }: RequestBrowserProps) {
 const noPins: ReadonlySet<string> = new Set();
 
 /** Which requests are pinned; null until known. */
-function usePins() {
-  const { answer, refetch } = useQuery<'pins'>({ type: 'pins' });
-  const ids = useMemo(() => answer && new Set(answer.map(({ id }) => id)), [answer]);
-  return { ids, refetch };
+function usePinnedIds(): ReadonlySet<string> | null {
+  const { answer } = useQuery<'pins'>(
+    { type: 'pins' },
+    useControlState((state) => state.pinCount),
+  );
+  return useMemo(() => answer && new Set(answer.map(({ id }) => id)), [answer]);
+}
+
+/** A list of pinned requests gets those that are pinned elsewhere meanwhile. */
+function useReloadOnPin({ pinned }: ShownFilter, pinnedIds: ReadonlySet<string> | null, reload: () => void): void {
+  const before = useRef<ReadonlySet<string> | null>(null);
+  useEffect(() => {
+    const known = before.current;
+    before.current = pinnedIds;
+    if (pinned && known && pinnedIds && [...pinnedIds].some((id) => !known.has(id))) reload();
+  }, [pinned, pinnedIds, reload]);
 }
 
 /** A list of pinned requests, without those that are so no longer. */

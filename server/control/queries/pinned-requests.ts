@@ -4,7 +4,7 @@ import { isError } from '../../contract/condition.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { mostPins, type PinnedRequest, pinContains } from '../../contract/pins.ts';
 import { fitsFilter } from '../../contract/request-filter.ts';
-import type { PinnedView, PinView, RequestCount, RequestView } from '../../contract/request-views.ts';
+import type { PinChange, PinnedView, PinView, RequestCount, RequestView } from '../../contract/request-views.ts';
 import type { WaitingCaptures } from '../../exchange/capture/capture-companion.ts';
 import { configuredSecrets, redactText, withoutKeys } from '../../exchange/redact/redact-credential.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
@@ -90,11 +90,12 @@ interface PinPorts {
   ledger: Pick<Ledger, 'getRequest' | 'readCapture' | 'pins'>;
   captures: Pick<WaitingCaptures, 'ready'>;
   snapshot: Snapshot;
+  pinChanged(change: PinChange): void;
 }
 
 /** Rejects with a GatewayError: `not_found`, `conflict` or `storage_unavailable`. */
 export async function pinRequest(
-  { ledger, captures, snapshot }: PinPorts,
+  { ledger, captures, snapshot, pinChanged }: PinPorts,
   { id, note }: { id: string; note?: string | undefined },
 ): Promise<{ pin: PinView }> {
   const earlier = await ledger.pins.find(id);
@@ -103,7 +104,11 @@ export async function pinRequest(
     pinnedAt: earlier?.pinnedAt ?? Date.now(),
     note: written === undefined ? (earlier?.note ?? null) : written || null,
   };
-  if (earlier && (await ledger.pins.note(id, pin.note))) return { pin };
+  const changed = ({ keyId, groupId }: RequestView) => {
+    pinChanged({ id, keyId, groupId, pin });
+    return { pin };
+  };
+  if (earlier && (await ledger.pins.note(id, pin.note))) return changed(earlier.request);
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
   if (request.outcome === null) throw controlError('conflict', { code: 'request-runs', id });
@@ -111,10 +116,16 @@ export async function pinRequest(
   const { capture } = await ledger.readCapture(request);
   const isPinned = await ledger.pins.put({ ...pin, request }, capture && viewCapture(capture), mostPins);
   if (!isPinned) throw controlError('conflict', { code: 'too-many-pins', most: mostPins });
-  return { pin };
+  return changed(request);
 }
 
-export async function unpinRequest({ pins }: Pick<Ledger, 'pins'>, id: string): Promise<Record<string, never>> {
-  if (!(await pins.remove(id))) throw controlError('not_found', { code: 'no-request', id });
+export async function unpinRequest(
+  { ledger: { pins }, pinChanged }: Pick<PinPorts, 'pinChanged'> & { ledger: Pick<Ledger, 'pins'> },
+  id: string,
+): Promise<Record<string, never>> {
+  const pinned = await pins.find(id);
+  if (!pinned || !(await pins.remove(id))) throw controlError('not_found', { code: 'no-request', id });
+  const { keyId, groupId } = pinned.request;
+  pinChanged({ id, keyId, groupId, pin: null });
   return {};
 }

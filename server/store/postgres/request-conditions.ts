@@ -8,9 +8,11 @@ import {
   idFound,
   type NameDimension,
   namesFound,
+  notesFound,
   type RequestConditions,
   timesOfId,
 } from '../rules/request-conditions.ts';
+import { notedPins } from '../sqlite/pins.ts';
 import { matchedSql, wordSearch } from './matched-words.ts';
 import { orMoved } from './partitions.ts';
 import { type Postgres, readRows } from './postgres.ts';
@@ -53,7 +55,7 @@ const matched =
   ({ value }) =>
     matchedSql(column, value(query), value(earlier));
 
-/** In ids, names, errors and captured bodies. */
+/** In ids, names, errors, captured bodies and notes. */
 async function searched(postgres: Postgres, search: string): Promise<Sql> {
   const found: Sql[] = [];
   const ofId = idFound(search);
@@ -69,6 +71,19 @@ async function searched(postgres: Postgres, search: string): Promise<Sql> {
     client: await recordedNames(postgres, 'client'),
     error: await recordedNames(postgres, 'error'),
   });
+  const noted = notesFound(search, (await postgres.ask(notedPins)).rows);
+  if (noted.length > 0) {
+    const days = new Set(noted.map(({ startedAt }) => Math.floor(startedAt / dayMs)));
+    found.push(
+      allOf([
+        moved(isAmong('day', [...days])),
+        isAmong(
+          'id',
+          noted.map(({ id }) => id),
+        ),
+      ]),
+    );
+  }
   return anyOf([...found, ...ofNames.map(({ condition }) => condition)]);
 }
 

@@ -13,6 +13,7 @@ import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { CountedScope } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations.ts';
 import type { Within } from '../../contract/people.ts';
+import { number, type Row, text } from './columns.ts';
 import {
   allOf,
   anyOf,
@@ -44,7 +45,7 @@ export interface RequestConditions {
   durationMs?: string;
   firstByteMs?: string;
   tokens?: string;
-  /** In ids, names of models, providers and clients, errors, and captured bodies. */
+  /** In ids, names of models, providers and clients, errors, captured bodies, and notes of pinned requests. */
   search?: string;
   sinceMs?: number;
   /** Exclusive. */
@@ -223,6 +224,13 @@ export function namesFound(
     const names = recorded[dimension].filter((name) => containsText(name, search));
     return names.length === 0 ? [] : [named(dimension, names)];
   });
+}
+
+/** Of pinned requests, in rows with `id`, `started_at` and `note`, those whose note contains the search. */
+export function notesFound(search: string, pins: readonly Row[]): { id: string; startedAt: number }[] {
+  return pins
+    .filter(({ note }) => containsText(text(note) ?? '', search))
+    .map((pin) => ({ id: text(pin.id) ?? '', startedAt: number(pin.started_at) ?? 0 }));
 }
 
 /** `rate limit` is in `rate_limit_exceeded`. */

@@ -7,6 +7,8 @@ import { storableText } from '../rules/storable-row.ts';
 import type { Database } from './database.ts';
 
 const listed = 'SELECT request, pinned_at, note FROM pins';
+/** In both stores: what a search reads of them. */
+export const notedPins = 'SELECT id, started_at, note FROM pins WHERE note IS NOT NULL';
 
 export function createPins(database: Database): PinStore {
   /** Statements are prepared at each use, since the file may have been replaced. */

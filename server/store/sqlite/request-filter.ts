@@ -5,9 +5,11 @@ import {
   conditionsOf,
   idFound,
   namesFound,
+  notesFound,
   type RequestConditions,
 } from '../rules/request-conditions.ts';
 import type { Database } from './database.ts';
+import { notedPins } from './pins.ts';
 import { blockOf, blockRows, blocksOf, firstNamedBlock, recordedNames } from './request-names.ts';
 import { blocksDuring, type Range, wholeRange } from './seek.ts';
 import type { TextIndex } from './text-index.ts';
@@ -48,13 +50,22 @@ function searched(search: string, hits: readonly number[], places: Places): Sql 
     client: recordedNames(database, 'client'),
     error: recordedNames(database, 'error'),
   });
+  const noted = notesFound(search, database.prepare(notedPins).all());
   places.limitTo([
     ...hits.map(blockOf),
     ...(ofId ? blocksDuring(database, ofId.times).slice(0, maxIdBlocks) : []),
     ...ofNames.flatMap(({ names = [] }) => places.ofNames(names)),
+    ...noted.flatMap(({ startedAt }) => blocksDuring(database, { sinceMs: startedAt, untilMs: startedAt })),
   ]);
   const found = [...(ofId ? [ofId] : []), ...ofNames].map(({ condition }) => condition);
-  return anyOf([isAmong('seq', hits), ...found]);
+  return anyOf([
+    isAmong('seq', hits),
+    isAmong(
+      'id',
+      noted.map(({ id }) => id),
+    ),
+    ...found,
+  ]);
 }
 
 /** The blocks in which the requests of all conditions can be. */

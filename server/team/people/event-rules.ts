@@ -41,6 +41,7 @@ const rules: Rules = {
     keys: visibleEntries(keys, visibility.keys),
     groups: visibleEntries(groups, visibility.groups),
   }),
+  'pin-changed': (event, visibility) => (sees(visibility, event) ? event : null),
   'ledger-health': () => null,
   refusals: () => null,
   standstill: () => null,

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ControlEvent } from '../../../server/contract/events.ts';
 import { mostPins } from '../../../server/contract/pins.ts';
 import { readFilterText } from '../../../server/contract/request-filter.ts';
 import { openSqliteDatabase } from '../../../server/store/sqlite/database.ts';
@@ -56,10 +57,21 @@ test('are found with their captures and notes once their rows and captures have 
   const [slow, other] = [await ask('Sort it'), await ask('Sort it again')];
   const key = ['sk', 'sluice', 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MDEyMzQ1Njc4OTA'].join('-');
   const { execute, query } = gateway.gateway;
+  const told: ControlEvent[] = [];
+  const stopListening = gateway.gateway.onEvent(({ event }) => {
+    if (event.type === 'pin-changed') told.push(event);
+  });
   const pinned = await execute({ type: 'request.pin', id: slow, note: ` The slow one, of ${key} ` });
   expect(pinned).toMatchObject({ pin: { note: expect.stringMatching(/^The slow one, of .*\[redacted\]$/) } });
   expect(JSON.stringify(pinned)).not.toContain(key);
   await execute({ type: 'request.pin', id: other });
+  await execute({ type: 'request.unpin', id: other });
+  await execute({ type: 'request.pin', id: other });
+  const change = (id: string, pin: unknown) => ({ type: 'pin-changed', id, keyId: 'k1', groupId: 'default', pin });
+  const pinOfOther = { pinnedAt: expect.any(Number), note: null };
+  expect(told).toEqual([change(slow, pinned.pin), ...[pinOfOther, null, pinOfOther].map((pin) => change(other, pin))]);
+  stopListening();
+  expect(await found('SLOW one')).toEqual([slow]);
   const before = await query({ type: 'request', id: slow });
   expect(before.pin).toEqual(pinned.pin);
   await gateway.stop();

@@ -11,16 +11,12 @@ import classes from './RequestPanel.module.css';
 interface PinButtonProps {
   full: RequestInFull;
   command: CommandRunner;
-  onChanged(): void;
 }
 
 /** Pins a request, or no longer. */
-export function PinButton({ full: { request, pin }, command, onChanged }: PinButtonProps) {
+export function PinButton({ full: { request, pin }, command }: PinButtonProps) {
   const { pins: names } = useMessages().requests;
   const label = pin ? names.unpin : names.pin;
-  const toggle = async () => {
-    if (await command.run({ type: pin ? 'request.unpin' : 'request.pin', id: request.id })) onChanged();
-  };
   return (
     <ActionIcon
       className={classes.headAct}
@@ -29,7 +25,7 @@ export function PinButton({ full: { request, pin }, command, onChanged }: PinBut
       aria-label={label}
       aria-pressed={pin !== null}
       title={label}
-      onClick={() => void toggle()}
+      onClick={() => void command.run({ type: pin ? 'request.unpin' : 'request.pin', id: request.id })}
     >
       {pin ? <IconPinFilled size={18} /> : <IconPin size={18} />}
     </ActionIcon>
@@ -39,20 +35,17 @@ export function PinButton({ full: { request, pin }, command, onChanged }: PinBut
 interface PinNoteProps {
   id: string;
   pin: PinView;
-  onChanged(): void;
 }
 
 /** The note of a pinned request, which can be edited in its place. */
-export function PinNote({ id, pin, onChanged }: PinNoteProps) {
+export function PinNote({ id, pin }: PinNoteProps) {
   const { requests, cancel } = useMessages();
   const { pins: names } = requests;
   const command = useCommand();
   const [draft, setDraft] = useState<string | null>(null);
   const save = async (event: FormEvent) => {
     event.preventDefault();
-    if (!(await command.run({ type: 'request.pin', id, note: draft ?? '' }))) return;
-    setDraft(null);
-    onChanged();
+    if (await command.run({ type: 'request.pin', id, note: draft ?? '' })) setDraft(null);
   };
   if (draft === null) {
     return (

@@ -20,8 +20,6 @@ import classes from './RequestPanel.module.css';
 
 interface RequestPanelProps {
   id: string;
-  /** It has been pinned, or is no longer. */
-  onPinned(): void;
   onClose(): void;
   /** Opens the request below in the list; null at its end. */
   onNext: (() => void) | null;
@@ -89,23 +87,20 @@ interface PanelContentProps extends RequestPanelProps {
   onDialog(mode: SendMode | null): void;
 }
 
-function PanelContent({ id, onPinned, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
+function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: PanelContentProps) {
   const { inspector: names, close } = useMessages();
-  // Queried again when the request has ended.
+  // Queried again when the request has ended, and when one is pinned here or elsewhere.
   const outcome = useControlState((state) => state.requests.find((request) => request.id === id)?.outcome ?? null);
   const pinning = useCommand();
-  const { answer, problem, refetch } = useQuery<'request'>({ type: 'request', id }, outcome);
+  const pinCount = useControlState((state) => state.pinCount);
+  const { answer, problem } = useQuery<'request'>({ type: 'request', id }, `${outcome} ${pinCount}`);
   const full = answer?.request.id === id ? answer : null;
-  const pinned = () => {
-    refetch();
-    onPinned();
-  };
   return (
     <>
       <div className={classes.head}>
         {full ? <Headline request={full.request} /> : <span className={classes.headline} />}
         <div className={classes.headActs}>
-          {full && full.request.outcome !== null && <PinButton full={full} command={pinning} onChanged={pinned} />}
+          {full && full.request.outcome !== null && <PinButton full={full} command={pinning} />}
           {full && <SendMenu full={full} dialog={dialog} onDialog={onDialog} />}
           <HeadAct label={names.previous} keys="K" onClick={onPrevious} icon={<IconChevronUp size={18} />} />
           <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
@@ -113,7 +108,7 @@ function PanelContent({ id, onPinned, onClose, onNext, onPrevious, dialog, onDia
         </div>
         {full && <Gist full={full} />}
         {pinning.problem && <CommandProblem problem={pinning.problem} />}
-        {full?.pin && <PinNote key={id} id={id} pin={full.pin} onChanged={refetch} />}
+        {full?.pin && <PinNote key={id} id={id} pin={full.pin} />}
       </div>
       <div className={classes.content}>
         {full && <RequestDetail key={id} full={full} />}

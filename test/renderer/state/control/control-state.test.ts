@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ControlState, initialState, withEvent } from '../../../../renderer/state/control/control-state.ts';
+import { keepEqualParts } from '../../../../renderer/state/control/keep-equal-parts.ts';
 import { longestLiveList } from '../../../../renderer/state/requests/live-request.ts';
 import type { ControlEvent } from '../../../../server/contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../../../../server/contract/ledger.ts';
@@ -21,6 +22,16 @@ describe('the window’s state', () => {
     const state = stateAfter(first, { type: 'config-changed', status: first.status, keys: [] });
     expect(state.views?.keys).toEqual([]);
     expect(state.views?.providers.map(({ id }) => id)).toEqual(['p1']);
+  });
+
+  it('keeps the entries that a change leaves as they were, so that they are not drawn again', () => {
+    const first = stateAfter(snapshot({ keys: [key('k1'), key('k2'), key('k3')] }));
+    const keys = structuredClone([key('new'), key('k1'), { ...key('k2'), enabled: false }]);
+    const { status } = snapshot();
+    const views = withEvent(first, { type: 'config-changed', status, keys }).views;
+    expect(views?.keys).toEqual(keys);
+    expect(views?.keys.map((each) => first.views?.keys.includes(each))).toEqual([false, true, false]);
+    expect(views?.status).toBe(first.views?.status);
   });
 
   it('replaces the one provider that changed', () => {
@@ -98,3 +109,40 @@ function start(id: string, more: Partial<RequestStarted> = {}): ControlEvent {
 function end(id: string, more: Partial<RequestRecord> = {}): ControlEvent {
   return { type: 'request-finished', request: { ...finished(id), ...more } };
 }
+
+describe('parts that stay equal', () => {
+  const old = {
+    list: [
+      { id: 'a', at: [1] },
+      { id: 'b', at: [2] },
+    ],
+    plain: [[1], [2]],
+    text: 'x',
+    none: null,
+  };
+
+  it('are the same objects, and so is the whole if nothing differs', () => {
+    expect(keepEqualParts(old, structuredClone(old))).toBe(old);
+  });
+
+  it.each<[string, unknown, boolean[]]>([
+    ['by id, wherever they stand', { ...old, list: [{ id: 'c' }, ...structuredClone(old.list)] }, [false, true, true]],
+    ['but not those that lost a member', { ...old, list: [{ id: 'a' }, { id: 'b', at: [2] }] }, [false, true]],
+    ['but not those whose member differs', { ...old, list: [{ id: 'a', at: [1, 2] }] }, [false]],
+  ])('%s', (_which, next, isKept) => {
+    const kept = keepEqualParts(old, structuredClone(next)) as typeof old;
+    expect(kept).toEqual(next);
+    expect(kept.list.map((each) => old.list.includes(each))).toEqual(isKept);
+    expect(kept.plain).toBe(old.plain);
+  });
+
+  it.each([
+    [[1], { 0: 1 }],
+    [{ 0: 1 }, [1]],
+    [null, {}],
+    [{}, null],
+    [{ a: 1 }, { a: 1, b: undefined }],
+  ])('never make %o of %o', (before, next) => {
+    expect(keepEqualParts(before, next)).toStrictEqual(next);
+  });
+});

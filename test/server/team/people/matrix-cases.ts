@@ -203,6 +203,7 @@ export const eventsAreOf: { [T in ControlEvent['type']]: 'group' | 'machine' } =
   'session-budget-reached': 'group',
   'limit-use': 'group',
   'update-ready': 'machine',
+  'pin-changed': 'group',
   'ledger-health': 'machine',
   refusals: 'machine',
   standstill: 'machine',

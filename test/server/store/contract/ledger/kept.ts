@@ -336,6 +336,18 @@ function pinContract(subject: StoreSubject): void {
       expect(await used.ledger.pins.readCapture('req_new')).toBe(null);
     });
 
+    test('are found by their notes, in any case and by any part of a word, like other requests by what they say', async () => {
+      used.add(ended('req_1'), ended('req_2', { modelAsked: 'tortoise' }), ended('req_3'));
+      expect(await used.ledger.pins.put(await pinnedOf('req_1', 'The Tortoise wins'), null, 9)).toBe(true);
+      expect(await used.ledger.pins.put(await pinnedOf('req_3'), null, 9)).toBe(true);
+      expect(await used.ids({ search: 'tortoise' })).toEqual(['req_2', 'req_1']);
+      expect(await used.ids({ search: 'WIN' })).toEqual(['req_1']);
+      expect(await used.ids({ search: 'WIN', model: 'tortoise' })).toEqual([]);
+      expect(await used.ledger.countRequests({ search: 'tortoise' })).toMatchObject({ requests: 2 });
+      expect(await used.ledger.pins.note('req_1', null)).toBe(true);
+      expect(await used.ids({ search: 'WIN' })).toEqual([]);
+    });
+
     test('are as many as may be, and are noted and removed one by one', async () => {
       const { pins } = used.ledger;
       used.add(ended('req_1'), ended('req_2'));
