@@ -1,6 +1,10 @@
+import type { KnownCost } from '../../server/contract/ledger.ts';
 import type { CurrencyView } from '../../server/contract/price-views.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../server/contract/units.ts';
 import type { Messages } from './en/en.ts';
+
+/** Stands for what there is not: nothing was spent, measured or named. */
+export const nothing = '–';
 
 /** Formats of numbers, dates and gaps in one language. */
 export interface Formats {
@@ -11,6 +15,8 @@ export interface Formats {
   percent(share: number): string;
   /** An amount of US dollars in the currency that is shown, including small amounts. */
   dollars(value: number): string;
+  /** What is known of a cost, in a table or beside its name: `$0.42`, `–` or `unknown`. `mark` stands before an amount. */
+  cost(cost: KnownCost, mark?: '≈' | '≥' | ''): string;
   /** US dollars with all digits, as for prices: `$0.0028`. */
   exactDollars(value: number): string;
   /** What a dollar costs: `€0.9226`. */
@@ -64,7 +70,7 @@ const leastDollars = 0.0001;
 
 export function createFormats(
   language: string,
-  messages: Pick<Messages, 'now'>,
+  messages: Pick<Messages, 'now' | 'unknownCost'>,
   { region = language, currency }: FormatOptions = {},
 ): Formats {
   const number = new Intl.NumberFormat(language);
@@ -99,6 +105,10 @@ export function createFormats(
     compact: (value) => compact.format(value),
     percent: (share) => percent.format(share),
     dollars: money,
+    cost(cost, mark = '') {
+      if (cost === 'nothing') return nothing;
+      return cost === 'unknown' ? messages.unknownCost : `${mark}${money(cost)}`;
+    },
     exactDollars: (value) => allDigits.format(value),
     rate: (code, perDollar) =>
       new Intl.NumberFormat(language, { ...inCurrency(code), maximumFractionDigits: 4 }).format(perDollar),

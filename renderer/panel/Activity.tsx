@@ -1,4 +1,5 @@
 /** What runs and what has just run: sessions of agents, and the latest requests. */
+import { costOfSum } from '../../server/contract/ledger.ts';
 import type { RequestView } from '../../server/contract/request-views.ts';
 import { type SessionView, titleOf } from '../../server/contract/session-views.ts';
 import type { ControlApi } from '../state/api/api.ts';
@@ -26,7 +27,7 @@ export function SessionList({ sessions, query, run, canChange }: SessionListProp
     <Section title={texts.sessions}>
       <ul>
         {sessions.map((session) => {
-          const { id, requests, costUsd, running } = session;
+          const { id, requests, running } = session;
           const name = titleOf(session, openings.get(session.openingId ?? '')) ?? id;
           const isRefused = session.stoppedAt !== null || session.isOverBudget;
           return (
@@ -39,7 +40,7 @@ export function SessionList({ sessions, query, run, canChange }: SessionListProp
                 <span className={isRefused ? classes.bad : classes.figure}>
                   {session.stoppedAt !== null && texts.stopped}
                   {session.stoppedAt === null && session.isOverBudget && texts.overBudget}
-                  {!isRefused && (costUsd === null ? texts.unknownCost : formats.dollars(costUsd))}
+                  {!isRefused && formats.cost(costOfSum(session))}
                 </span>
               </WindowLink>
               <button

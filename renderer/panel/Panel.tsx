@@ -1,6 +1,8 @@
 /** The panel at the tray: whether Sluice is on, what it has done today, and the few things to do about it. */
+
 import { IconAppWindow, IconCamera, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
+import { costOfSum } from '../../server/contract/ledger.ts';
 import type { PanelClient, PanelView } from '../../server/contract/panel-view.ts';
 import { minuteMs } from '../../server/contract/units.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
@@ -166,17 +168,15 @@ function Figures({ today, isStale }: { today: PanelView['today']; isStale: boole
   const { messages, formats } = usePanelWords();
   const texts = messages.panel;
   const { requests = 0, errors = 0, inputTokens = 0, outputTokens = 0, unpricedRequests = 0 } = today ?? {};
-  const costUsd = today ? today.costUsd : 0;
+  const cost = today ? costOfSum(today) : 0;
   return (
     <dl className={classes.figures} aria-label={texts.today} data-is-stale={isStale || undefined}>
       <div className={classes.figure}>
         <dt>
           {texts.cost}
-          {costUsd !== null && unpricedRequests > 0 && ` · ${texts.unpriced(formats.compact(unpricedRequests))}`}
+          {cost !== 'unknown' && unpricedRequests > 0 && ` · ${texts.unpriced(formats.compact(unpricedRequests))}`}
         </dt>
-        <dd className={costUsd === null ? classes.unknown : undefined}>
-          {costUsd === null ? texts.unknownCost : formats.dollars(costUsd)}
-        </dd>
+        <dd className={cost === 'unknown' ? classes.unknown : undefined}>{formats.cost(cost)}</dd>
       </div>
       <div className={classes.figure}>
         <dt>

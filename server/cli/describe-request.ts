@@ -2,13 +2,14 @@
 import {
   type AttemptRecord,
   type CacheNote,
+  costOf,
   isApproximate,
   type RequestRecord,
   type UsageCertainty,
 } from '../contract/ledger.ts';
 import { type LossNote, lossCodes } from '../contract/loss-codes.ts';
 import type { PinView, RequestView } from '../contract/request-views.ts';
-import { money } from './money.ts';
+import { costText, money } from './money.ts';
 import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 
 interface Further {
@@ -167,7 +168,7 @@ export function requestRow(request: LoggedRequest): Cell[] {
     usage?.inputTokens === undefined && usage?.outputTokens === undefined
       ? '-'
       : `${about}${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`,
-    request.costUsd === null ? '-' : `${about}${money(request.costUsd, 5)}`,
+    costText(costOf(request, usage !== null), 5, about),
     String(request.attempts.length),
     reasonOf(request),
   ];

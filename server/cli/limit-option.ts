@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { type Budget, type Limits, limitsSchema } from '../contract/limit-settings.ts';
 import type { LimitMeter, Pace } from '../contract/limits.ts';
-import { money } from './money.ts';
+import { andUnknown, money } from './money.ts';
 import { type Cell, localTime, moment, number } from './shown.ts';
 
 export const limitHelp =
@@ -80,11 +80,10 @@ export const limitColumns = ['limit', number('used'), 'resets', 'at this pace'];
 /** Table cells: the limit, its usage, when it resets, and how it goes on. */
 export function limitCells(meter: LimitMeter): Cell[] {
   const { kind, budget, amount, used, unpriced, resetsAt, pace } = meter;
-  const unknown = unpriced > 0 ? ` and ${unpriced} of unknown cost` : '';
   if (budget)
     return [
       describeBudget(budget),
-      budget.unit === 'usd' ? dollars(used) + unknown : String(used),
+      budget.unit === 'usd' ? dollars(used) + andUnknown(unpriced) : String(used),
       moment(resetsAt),
       pace === null ? '' : describePace(budget, pace),
     ];

@@ -1,7 +1,7 @@
 /** `sluice sessions` and `sluice session`: the turns of an agent or a conversation, and their cost. */
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { isApproximate, type ToolResult } from '../contract/ledger.ts';
+import { costOf, isApproximate, type ToolResult } from '../contract/ledger.ts';
 import type { SessionFilterInput } from '../contract/queries.ts';
 import {
   type CacheLoss,
@@ -17,7 +17,7 @@ import {
 import type { Control } from './control.ts';
 import { outcomeCell } from './describe-request.ts';
 import type { Examples } from './examples.ts';
-import { money, showCurrency } from './money.ts';
+import { costText, money, showCurrency, sumText } from './money.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
@@ -161,7 +161,7 @@ function sessionRow(session: TitledSession): Cell[] {
     isComplete ? String(requests) : `more than ${requests}`,
     session.models.join(', ') || '-',
     tokensOf(session),
-    costOf(session),
+    sumText(session),
     String(session.errors),
   ];
 }
@@ -187,7 +187,7 @@ function describeSession({ session, turns, requests }: SessionInFull, title: str
     ['key, group', [keyId, groupId].filter((each) => each !== null).join(', ')],
     ['client', client ?? ''],
     ['tokens', `${tokensOf(session)}, ${session.cachedInputTokens} of the input from a cache`],
-    ['cost', costOf(session)],
+    ['cost', sumText(session)],
     ['failed', `${session.errors} requests; ${retries} retries`],
     ['stopped', stoppedAt === null ? '' : localTime(stoppedAt)],
     ['budget', session.isOverBudget ? `used up: ${money(session.budgetUsedUsd, 4)}` : ''],
@@ -206,7 +206,7 @@ function describeSession({ session, turns, requests }: SessionInFull, title: str
 function turnTitle(turn: SessionTurn): string {
   const seconds = turn.endedAt === null ? 'running' : `${((turn.endedAt - turn.startedAt) / 1_000).toFixed(1)} s`;
   const context = turn.contextTokens === null ? '' : `, context ${turn.contextTokens}`;
-  return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens${context}, ${costOf(turn)}`;
+  return `Turn ${turn.turn}: ${localTime(turn.startedAt)}, ${seconds}, ${tokensOf(turn)} tokens${context}, ${sumText(turn)}`;
 }
 
 const requestColumns = [
@@ -223,7 +223,7 @@ const requestColumns = [
 ];
 
 function requestRow(request: SessionRequest): Cell[] {
-  const { id, outcome, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult, costUsd } = request;
+  const { id, outcome, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult } = request;
   const about = isApproximate(request.usageCertainty) ? '~' : '';
   const kind = isToolResult === null ? '-' : isToolResult ? 'tools' : 'prompt';
   return [
@@ -235,7 +235,7 @@ function requestRow(request: SessionRequest): Cell[] {
     numberOf(request.inputTokens, about),
     numberOf(request.cachedInputTokens),
     numberOf(request.outputTokens, about),
-    costUsd === null ? '-' : `${about}${money(costUsd, 5)}`,
+    costText(costOf(request, request.inputTokens !== null), 5, about),
     notesOf(request).join('; '),
   ];
 }
@@ -270,9 +270,4 @@ const numberOf = (value: number | null, about = '') => (value === null ? '-' : `
 
 function tokensOf({ inputTokens, outputTokens }: SessionSums): string {
   return `${inputTokens} + ${outputTokens}`;
-}
-
-function costOf({ costUsd, unpricedRequests }: SessionSums): string {
-  const unknown = unpricedRequests > 0 ? ` and ${unpricedRequests} of unknown cost` : '';
-  return costUsd === null ? (unpricedRequests > 0 ? 'unknown' : '-') : `${money(costUsd, 4)}${unknown}`;
 }

@@ -19,13 +19,12 @@ import { systemErrorCode } from '../ground/files/regular-file.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { describeFaults } from './faults.ts';
-import { showCurrency } from './money.ts';
+import { showCurrency, sumText } from './money.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { isAdmin } from './role.ts';
 import { fact, localTime, styled } from './shown.ts';
 import type { Terminal } from './terminal.ts';
-import { costText } from './usage.ts';
 import type { Verbs } from './verb.ts';
 
 export const statusExamples: Examples = {
@@ -87,7 +86,7 @@ async function showShort(control: Control, output: Output): Promise<void> {
   output.show(state, [
     fact('listening', state.listening, 13),
     fact('requests', `${counts}, today`, 13),
-    fact('cost', `${today === null ? '$0' : costText(today)}, today`, 13),
+    fact('cost', `${today === null ? '$0' : sumText(today)}, today`, 13),
     fact(
       'attention',
       concerns.length === 0 ? styled('good', 'nothing') : styled('warning', state.attention.join('; ')),

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { localZone, wholeQuarters } from '../contract/calendar.ts';
-import { namelessUsage, type UsageDimension, usageColumns, usageDimensions, withoutPrice } from '../contract/ledger.ts';
+import { namelessUsage, type UsageDimension, usageColumns, usageDimensions } from '../contract/ledger.ts';
 import { forecastMonth, monthSoFar } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
 import type { Examples } from './examples.ts';
 import { limitCells, limitColumns } from './limit-option.ts';
-import { money, showCurrency } from './money.ts';
+import { money, showCurrency, sumText } from './money.ts';
 import type { Output } from './output.ts';
 import { type Cell, localTime, number, optional, styled, table } from './shown.ts';
 import { parsePastTime } from './time-options.ts';
@@ -77,12 +77,6 @@ async function noteMonth(control: Control, output: Output): Promise<void> {
   output.note(`This month: ${money(costUsd, 2)}${end}.`);
 }
 
-/** What is known of the cost, and how many requests are missing from it. */
-export function costText({ costUsd, unpricedRequests }: UsageView): string {
-  const unpriced = unpricedRequests > 0 ? [withoutPrice(String(unpricedRequests))] : [];
-  return [...(costUsd === null ? [] : [money(costUsd, 4)]), ...unpriced].join(', ') || '-';
-}
-
 function row(view: UsageView, by: UsageDimension): Cell[] {
   const { name, requests, errors, refused, inputTokens, outputTokens } = view;
   return [
@@ -91,7 +85,7 @@ function row(view: UsageView, by: UsageDimension): Cell[] {
     errors > refused ? styled('error', String(errors)) : String(errors),
     String(refused),
     String(inputTokens + outputTokens),
-    costText(view),
+    sumText(view),
   ];
 }
 

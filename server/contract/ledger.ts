@@ -292,7 +292,23 @@ export const namelessUsage = {
   group: 'no group',
 };
 
-export const withoutPrice = (requests: string) => `${requests} without a price`;
+export const ofUnknownCost = (requests: string) => `${requests} of unknown cost`;
+
+/** What is known of a cost: an amount, that nothing was spent, or that something may have been and nobody knows how much. */
+export type KnownCost = number | 'nothing' | 'unknown';
+
+/** Of a request, which may still run, or of an attempt. `isUsed`: it has a usage, without which it was no free answer either. */
+export function costOf(
+  { outcome, costUsd }: Pick<AttemptRecord, 'costUsd'> & { outcome?: RequestOutcome | null },
+  isUsed: boolean,
+): KnownCost {
+  return outcome === null || (costUsd === 0 && !isUsed) ? 'nothing' : (costUsd ?? 'unknown');
+}
+
+/** Of the sum of several; those of unknown cost are not in the amount. */
+export function costOfSum({ costUsd, unpricedRequests }: Pick<UsageTotals, 'costUsd' | 'unpricedRequests'>): KnownCost {
+  return costUsd ?? (unpricedRequests > 0 ? 'unknown' : 'nothing');
+}
 
 /** Sums over requests. */
 export interface UsageTotals {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { nothing } from '../../messages/formats.ts';
 import classes from './FigureTable.module.css';
 
 interface FigureTableProps {
@@ -27,7 +28,7 @@ export function FigureTable({ heads, rows }: FigureTableProps) {
           <tr key={name}>
             <th scope="row">{name}</th>
             {heads.map((head, column) => (
-              <td key={head}>{values[column] || '–'}</td>
+              <td key={head}>{values[column] || nothing}</td>
             ))}
           </tr>
         ))}

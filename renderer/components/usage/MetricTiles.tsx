@@ -1,5 +1,7 @@
 import { Skeleton, UnstyledButton } from '@mantine/core';
 import { Link } from 'wouter';
+import { costOfSum } from '../../../server/contract/ledger.ts';
+import { nothing } from '../../messages/formats.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { UsageAnswers } from './load-usage.ts';
 import classes from './MetricTiles.module.css';
@@ -19,8 +21,6 @@ interface Tile {
   value: string;
   details: { text: string; href: string }[];
 }
-
-const unknown = '–';
 
 /** Totals over the whole range. Each tile opens its chart, and its parts link to their requests. */
 export function MetricTiles({ answers, metrics = allMetrics, chosen, onChoose }: MetricTilesProps) {
@@ -61,7 +61,7 @@ function tilesOf(answers: UsageAnswers, localization: Localization): Tile[] {
   const since = grid.sinceMs;
   const all = requestsAddress({ since });
   const sum = sumOf(total);
-  const { costUsd, unpricedRequests, refused } = sum;
+  const { unpricedRequests, refused } = sum;
   const failed = failuresOf(sum);
   const rate = failureRate(sum);
   const failures = [
@@ -95,16 +95,16 @@ function tilesOf(answers: UsageAnswers, localization: Localization): Tile[] {
     },
     {
       metric: 'cost',
-      value: costUsd === null ? unknown : formats.dollars(costUsd),
+      value: formats.cost(costOfSum(sum)),
       details: [
         ...monthDetails,
         ...(unpricedRequests > 0 ? [{ text: names.unpriced(formats.number(unpricedRequests)), href: all }] : []),
       ],
     },
-    { metric: 'errors', value: rate === null ? unknown : formats.percent(rate), details: failures },
+    { metric: 'errors', value: rate === null ? nothing : formats.percent(rate), details: failures },
     {
       metric: 'firstByte',
-      value: firstByte.medianMs === null ? unknown : formats.duration(firstByte.medianMs),
+      value: firstByte.medianMs === null ? nothing : formats.duration(firstByte.medianMs),
       details:
         firstByte.p95Ms === null ? [] : [{ text: names.p95Detail(formats.duration(firstByte.p95Ms)), href: all }],
     },

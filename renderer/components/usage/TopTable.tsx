@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { costOfSum } from '../../../server/contract/ledger.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { ListSkeleton } from '../feedback/ListSkeleton.tsx';
 import { countedOf, type Dimension, type UsageAnswers } from './load-usage.ts';
@@ -85,10 +86,9 @@ function Figure({ text, href }: { text: string; href: string | null }) {
   );
 }
 
-function Cost({ row: { costUsd, unpricedRequests } }: { row: NamedCounted }) {
+function Cost({ row }: { row: NamedCounted }) {
   const { messages, formats } = useLocalization();
   const { unpriced } = messages.overview;
-  const hint = unpricedRequests > 0 ? unpriced(formats.number(unpricedRequests)) : undefined;
-  const text = costUsd === null ? '–' : formats.dollars(costUsd);
-  return <span title={hint}>{costUsd !== null && hint ? `≥ ${text}` : text}</span>;
+  const hint = row.unpricedRequests > 0 ? unpriced(formats.number(row.unpricedRequests)) : undefined;
+  return <span title={hint}>{formats.cost(costOfSum(row), hint && '≥')}</span>;
 }

@@ -47,7 +47,7 @@ export const models = {
   leftOut: 'Skipped',
   weightIs: (weight: string) => `weight ${weight}`,
   price: (price: string) => `about ${price} per typical request`,
-  noPrice: 'price unknown',
+  noPrice: 'no price',
   setPrice: 'Set price',
   notMeasured: 'not measured yet',
   strategies: {

@@ -1,5 +1,5 @@
 import { causeText } from '../../../server/contract/causes.ts';
-import { namelessUsage, usageColumns, withoutPrice } from '../../../server/contract/ledger.ts';
+import { namelessUsage, ofUnknownCost, usageColumns } from '../../../server/contract/ledger.ts';
 import type { SharedCountsProblem, SharedCountsView } from '../../../server/contract/replica-limits.ts';
 import { counted } from '../../../server/contract/units.ts';
 
@@ -53,7 +53,7 @@ export const overview = {
   dimensions: { model: 'Models', provider: 'Providers', key: 'Keys', group: 'Groups' },
   dimensionNames: { model: 'Model', provider: 'Provider', key: 'Key', group: 'Group' },
   columns: usageColumns,
-  unpriced: withoutPrice,
+  unpriced: ofUnknownCost,
   nobody: 'No usage in this period.',
   emptyTitle: 'No requests in this period',
   emptyNext: 'Choose a longer period, or point a program at the base URL above.',

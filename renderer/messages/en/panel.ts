@@ -1,3 +1,4 @@
+import { ofUnknownCost } from '../../../server/contract/ledger.ts';
 import { counted } from '../../../server/contract/units.ts';
 
 /** The panel at the tray. */
@@ -21,8 +22,7 @@ export const panel = {
   cost: 'Cost',
   requests: 'Requests',
   tokens: 'Tokens',
-  unknownCost: 'unknown',
-  unpriced: (count: string) => `${count} without a price`,
+  unpriced: ofUnknownCost,
   failed: (count: string) => `${count} failed`,
   inOut: (input: string, output: string) => `${input} in · ${output} out`,
   clients: 'Clients today',

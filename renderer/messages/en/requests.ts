@@ -145,13 +145,17 @@ export const requests = {
   },
   moreFilters: 'More filters',
   fewerFilters: 'Fewer filters',
+  /** On a narrow window, all of them. */
+  foldedFilters: (set: number, count: string) => (set === 0 ? 'Filters' : `Filters (${count})`),
+  hideFilters: 'Hide filters',
   savedFilters: 'Saved',
-  saveFilter: 'Save this filter…',
+  saveFilter: 'Save this view…',
   /** Shown while there is nothing to save. */
-  saveFilterHint: 'Filters that you choose can be saved here.',
-  saveFilterTitle: 'Save this filter',
+  saveFilterHint: 'Filters and columns that you choose can be saved here.',
+  saveFilterTitle: 'Save this view',
   saveFilterDone: 'Save',
   filterName: 'Name',
+  filterNameHint: 'Keeps the filter, the order and the columns in this browser.',
   forgetFilter: (name: string) => `Delete “${name}”`,
   sort: 'Sort',
   newestFirst: 'Newest first',
@@ -275,7 +279,6 @@ export const requests = {
   certaintyMarks: { partial: 'partial', estimated: 'estimated', reserved: 'as reserved' },
   usedNothing: 'No usage, no cost',
   cost: 'Cost',
-  costUnknown: 'unknown',
   losses: {
     title: 'Translation',
     dropped: 'Dropped: the other API has no equivalent, and the meaning of the answer is not affected.',

@@ -7,8 +7,20 @@ export const sessions = {
   lead: 'Conversations and runs of agents: what each did, turn by turn, and what it cost.',
   backToAll: 'All sessions',
   emptyTitle: 'No sessions yet',
-  emptyNext:
-    'Programs such as Claude Code, Codex and opencode name their sessions, which appear here. Other conversations do if you choose so in Settings under Records.',
+  emptyNext: 'Requests that belong together appear here as one session.',
+  /** Below a list; the points are those of an empty one. */
+  missing: 'How requests become sessions',
+  origins: {
+    named: 'Claude Code, Codex and opencode name their sessions. There is nothing to set up.',
+    header: 'A program of your own names one in a header of each of its requests:',
+    headerName: 'header',
+    bySetting: {
+      named: 'Other conversations stay single requests. Sluice can recognise them by how they begin.',
+      all: 'Any other conversation becomes a session once a second request continues it.',
+      off: 'Sessions are off: no requests are joined.',
+    },
+    change: 'Turn it on in Settings',
+  },
   noneFound: 'No matching sessions',
   noneFoundNext: 'Choose other filters.',
   state: 'State',
@@ -52,7 +64,6 @@ export const sessions = {
     key: 'Key',
     time: 'Time',
   },
-  costUnknown: 'unknown',
   turn: (number: string) => `Turn ${number}`,
   context: (tokens: string) => `context ${tokens}`,
   budgetUsed: (used: string, amount: string) => `${used} of ${amount}`,

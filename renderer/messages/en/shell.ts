@@ -16,6 +16,8 @@ export const shell = {
   saved: 'Saved.',
   done: 'Done',
   now: 'just now',
+  /** In place of an amount. */
+  unknownCost: 'unknown',
   language: 'Language',
   appearance: 'Appearance',
   schemes: { auto: 'System', light: 'Light', dark: 'Dark' },

@@ -47,7 +47,7 @@ export const models: typeof english.models = {
   leftOut: '已跳过',
   weightIs: (weight) => `权重 ${weight}`,
   price: (price) => `一次普通请求约 ${price}`,
-  noPrice: '价格未知',
+  noPrice: '没有价格',
   setPrice: '设置价格',
   notMeasured: '尚未测量',
   strategies: {

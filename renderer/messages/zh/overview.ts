@@ -49,7 +49,7 @@ export const overview: typeof english.overview = {
   dimensions: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
   dimensionNames: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
   columns: { requests: '请求', failed: '失败', refused: '其中被拒绝', tokens: 'Token', cost: '费用' },
-  unpriced: (requests) => `${requests} 个价格未知`,
+  unpriced: (requests) => `${requests} 个费用未知`,
   nobody: '这段时间没有用量。',
   emptyTitle: '这段时间没有请求',
   emptyNext: '请选择更长的时间，或让程序使用上面的 Base URL。',

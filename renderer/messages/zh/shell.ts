@@ -17,6 +17,7 @@ export const shell: typeof english = {
   saved: '已保存。',
   done: '完成',
   now: '刚刚',
+  unknownCost: '未知',
   language: '语言',
   appearance: '外观',
   schemes: { auto: '跟随系统', light: '浅色', dark: '深色' },

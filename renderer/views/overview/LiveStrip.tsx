@@ -5,6 +5,7 @@ import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import { loadSpentToday } from '../../components/usage/load-usage.ts';
 import { requestsAddress } from '../../components/usage/requests-address.ts';
 import { useNames } from '../../components/usage/use-names.ts';
+import { nothing } from '../../messages/formats.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/control/use-control.ts';
 import { useLiveQuery } from '../../state/control/use-query.ts';
@@ -32,21 +33,19 @@ export function LiveStrip() {
       </Fact>
       <Fact name={names.running}>
         <Link className={classes.figure} href={requestsAddress({ outcome: 'running' })}>
-          {isOpen ? formats.number(running) : unknown}
+          {isOpen ? formats.number(running) : nothing}
         </Link>
       </Fact>
       <Fact name={names.tokens} hint={names.tokensHint}>
-        <span className={classes.figure}>{isOpen ? formats.compact(tokensPerSecond(requests, second)) : unknown}</span>
+        <span className={classes.figure}>{isOpen ? formats.compact(tokensPerSecond(requests, second)) : nothing}</span>
       </Fact>
       <Fact name={names.today}>
         <SpentToday />
       </Fact>
-      <Fact name={names.callers}>{isOpen ? <Callers second={second} /> : <span>{unknown}</span>}</Fact>
+      <Fact name={names.callers}>{isOpen ? <Callers second={second} /> : <span>{nothing}</span>}</Fact>
     </section>
   );
 }
-
-const unknown = '–';
 
 function Fact({ name, hint, children }: { name: string; hint?: string; children: ReactNode }) {
   return (
@@ -63,11 +62,11 @@ function SpentToday() {
   const { formats } = useLocalization();
   const { query } = useControlStore();
   const { answer, problem } = useLiveQuery(useCallback(() => loadSpentToday(query, Date.now()), [query]));
-  if (!answer) return problem ? <span className={classes.figure}>{unknown}</span> : <Skeleton height={20} width={56} />;
+  if (!answer) return problem ? <span className={classes.figure}>{nothing}</span> : <Skeleton height={20} width={56} />;
   const { usd, sinceMs } = answer;
   return (
     <Link className={classes.figure} href={requestsAddress({ since: sinceMs })}>
-      {usd === null ? unknown : formats.dollars(usd)}
+      {formats.cost(usd ?? 'unknown')}
     </Link>
   );
 }

@@ -1,3 +1,4 @@
+import { costOfSum } from '../../../server/contract/ledger.ts';
 import {
   programOf,
   type RequestText,
@@ -9,7 +10,6 @@ import { type Localization, useLocalization } from '../../messages/use-messages.
 import { useControlState } from '../../state/control/use-control.ts';
 import { useNameOf } from '../../state/control/use-found.ts';
 import classes from './Sessions.module.css';
-import { costIn } from './session-facts.ts';
 
 interface SessionFactsProps {
   full: SessionInFull;
@@ -28,7 +28,7 @@ export function SessionFacts({ full: { session, requests }, opening }: SessionFa
   const lost = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.tokens ?? 0), 0);
   const lostUsd = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.costUsd ?? 0), 0);
   const facts: [name: string, value: string][] = [
-    [names.cost, costIn(session, localization)],
+    [names.cost, formats.cost(costOfSum(session))],
     [names.budget, useBudget(session, localization)],
     [names.input, formats.number(inputTokens)],
     [names.cached, `${formats.number(cachedInputTokens)}${share}`],

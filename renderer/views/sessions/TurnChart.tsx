@@ -1,16 +1,15 @@
+import { costOfSum } from '../../../server/contract/ledger.ts';
 import type { SessionTurn } from '../../../server/contract/session-views.ts';
 import { Section } from '../../components/layout/Section.tsx';
 import { useLocalization } from '../../messages/use-messages.ts';
 import classes from './Sessions.module.css';
-import { costIn } from './session-facts.ts';
 
 /** Only the latest turns are shown, because more would not fit. */
 const maxShown = 60;
 
 /** A bar for each turn: its input tokens, and the part of them that came from a cache. */
 export function TurnChart({ turns }: { turns: readonly SessionTurn[] }) {
-  const localization = useLocalization();
-  const { messages, formats } = localization;
+  const { messages, formats } = useLocalization();
   const names = messages.sessions;
   const shown = turns.slice(-maxShown);
   const highest = Math.max(1, ...shown.map(({ inputTokens }) => inputTokens));
@@ -25,7 +24,7 @@ export function TurnChart({ turns }: { turns: readonly SessionTurn[] }) {
               formats.number(turn.turn),
               formats.number(inputTokens),
               formats.number(cachedInputTokens),
-              costIn(turn, localization),
+              formats.cost(costOfSum(turn)),
             );
             const height = `${Math.max(2, (inputTokens / highest) * 100)}%`;
             const cached = `${inputTokens > 0 ? Math.min(1, cachedInputTokens / inputTokens) * 100 : 0}%`;

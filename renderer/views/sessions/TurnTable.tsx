@@ -1,12 +1,13 @@
 import { Link } from 'wouter';
-import { isApproximate, type ToolResult } from '../../../server/contract/ledger.ts';
+import { costOf, costOfSum, isApproximate, type ToolResult } from '../../../server/contract/ledger.ts';
 import type { SessionRequest, SessionTurn, ToolCallText } from '../../../server/contract/session-views.ts';
 import { Section } from '../../components/layout/Section.tsx';
 import { withIndexKeys } from '../../components/lists/with-index-keys.ts';
+import { nothing } from '../../messages/formats.ts';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import type { RequestTexts } from '../../state/control/use-request-texts.ts';
 import classes from './Sessions.module.css';
-import { costIn, toolUsesOf } from './session-facts.ts';
+import { toolUsesOf } from './session-facts.ts';
 
 interface TurnTableProps {
   turn: SessionTurn;
@@ -16,8 +17,7 @@ interface TurnTableProps {
 
 /** One turn: what the person asked, and the requests that answer it, each a link to its details. */
 export function TurnTable({ turn, requests, texts }: TurnTableProps) {
-  const localization = useLocalization();
-  const { messages, formats } = localization;
+  const { messages, formats } = useLocalization();
   const { columns, turn: titleOf, tokens, context } = messages.sessions;
   const prompt = requests.map(({ id }) => texts.get(id)?.prompt).find((text) => text != null);
   const ran = turn.endedAt === null ? null : formats.duration(turn.endedAt - turn.startedAt);
@@ -32,7 +32,7 @@ export function TurnTable({ turn, requests, texts }: TurnTableProps) {
             {sums} · {turn.contextTokens !== null && `${context(formats.compact(turn.contextTokens))} · `}
           </span>
           {ran !== null && `${ran} · `}
-          {costIn(turn, localization)}
+          {formats.cost(costOfSum(turn))}
         </span>
       }
     >
@@ -69,12 +69,12 @@ function Row({ request, calls }: { request: SessionRequest; calls: readonly Tool
   const localization = useLocalization();
   const { messages, formats } = localization;
   const names = messages.sessions;
-  const { id, isToolResult, thread, outcome, modelServed, modelAsked, usageCertainty, costUsd, totalMs } = request;
+  const { id, isToolResult, thread, outcome, modelServed, modelAsked, usageCertainty, totalMs } = request;
   const step = isToolResult === null ? names.steps.other : isToolResult ? names.steps.tools : names.steps.prompt;
   const notes = notesOf(request, localization);
   const certainty = isApproximate(usageCertainty) ? messages.requests.certainties[usageCertainty] : undefined;
   const about = certainty === undefined ? '' : '≈';
-  const number = (value: number | null, mark = '') => (value === null ? '–' : `${mark}${formats.compact(value)}`);
+  const number = (value: number | null, mark = '') => (value === null ? nothing : `${mark}${formats.compact(value)}`);
   return (
     <tr>
       <td>
@@ -96,14 +96,14 @@ function Row({ request, calls }: { request: SessionRequest; calls: readonly Tool
           </span>
         ))}
       </td>
-      <td className={classes.wide}>{modelServed ?? modelAsked ?? '–'}</td>
+      <td className={classes.wide}>{modelServed ?? modelAsked ?? nothing}</td>
       <td title={certainty}>{number(request.inputTokens, about)}</td>
       <td>{number(request.cachedInputTokens)}</td>
       <td className={classes.wide} title={certainty}>
         {number(request.outputTokens, about)}
       </td>
-      <td title={certainty}>{costUsd === null ? '–' : `${about}${formats.dollars(costUsd)}`}</td>
-      <td className={classes.wide}>{totalMs === null ? '–' : formats.duration(totalMs)}</td>
+      <td title={certainty}>{formats.cost(costOf(request, request.inputTokens !== null), about)}</td>
+      <td className={classes.wide}>{totalMs === null ? nothing : formats.duration(totalMs)}</td>
     </tr>
   );
 }

@@ -1,6 +1,5 @@
 import type { ToolResult } from '../../../server/contract/ledger.ts';
-import type { SessionSums, SessionView, ToolCallText } from '../../../server/contract/session-views.ts';
-import type { Localization } from '../../messages/use-messages.ts';
+import type { SessionView, ToolCallText } from '../../../server/contract/session-views.ts';
 
 /** The last part of a path, of any system. */
 export function folderName(path: string): string {
@@ -10,11 +9,6 @@ export function folderName(path: string): string {
 /** Whether further requests are refused. */
 export function isRefused({ stoppedAt, isOverBudget }: SessionView): boolean {
   return stoppedAt !== null || isOverBudget;
-}
-
-/** `$0.42`, or a text saying that the cost is unknown. */
-export function costIn({ costUsd }: Pick<SessionSums, 'costUsd'>, { messages, formats }: Localization): string {
-  return costUsd === null ? messages.sessions.costUnknown : formats.dollars(costUsd);
 }
 
 interface ToolUse extends ToolResult {

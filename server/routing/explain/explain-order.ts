@@ -59,7 +59,7 @@ function describePlace(strategy: Policy['strategy'], facts: Facts, wallMs: numbe
   if (strategy === 'lowest-latency')
     return firstByteMs === null ? 'not measured yet' : `first byte after ${firstByteMs} ms recently`;
   if (strategy === 'lowest-price')
-    return priceUsd === null ? 'its price is unknown' : `about $${priceUsd.toPrecision(2)} for a typical request`;
+    return priceUsd === null ? 'it has no price' : `about $${priceUsd.toPrecision(2)} for a typical request`;
   return null;
 }
 

@@ -118,10 +118,9 @@ function compareLine(
   const { inputTokens = 0, outputTokens = 0, costUsd = 0, unpricedRequests = 0 } = sums ?? {};
   const shown = [
     ...[sums?.requests, sums?.errors, sums?.refused, inputTokens + outputTokens].map(String),
-    [
-      ...(costUsd === 0 && unpricedRequests > 0 ? [] : [`$${costUsd.toFixed(4)}`]),
-      ...(unpricedRequests > 0 ? [`${unpricedRequests} without a price`] : []),
-    ].join(', '),
+    costUsd === 0 && unpricedRequests > 0
+      ? 'unknown'
+      : `$${costUsd.toFixed(4)}${unpricedRequests > 0 ? ` and ${unpricedRequests} of unknown cost` : ''}`,
   ];
   differences.expect(
     `the table of sluice usage --by ${by}, ${name}`,

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { CacheNote } from '../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { CopyLine } from '../../../components/copying/CopyButton.tsx';
+import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useGroup, useKey } from '../../../state/control/use-found.ts';
 import { useCredentialName } from '../../../state/providers/providers.ts';
@@ -67,7 +68,7 @@ function Facts({ request }: { request: RequestView }) {
     [names.duration, totalMs !== null && formats.duration(totalMs)],
     [names.firstByte, firstByteMs !== null && formats.duration(firstByteMs)],
     [names.rate, rate !== null && names.tokensPerSecond(formats.number(rate))],
-    [factNames.model, isRenamed ? `${modelAsked ?? '–'} → ${modelServed}` : modelAsked],
+    [factNames.model, isRenamed ? `${modelAsked ?? nothing} → ${modelServed}` : modelAsked],
     [factNames.provider, provider && <ProviderLink id={provider} />],
     [factNames.credential, provider && credential && credentialName(provider, credential)],
     [factNames.key, keyLink ?? request.keyId],

@@ -1,12 +1,14 @@
+import { costOf } from '../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import classes from '../detail/RequestPanel.module.css';
 import { usageAmounts } from './usage-amounts.ts';
 
 /** The usage, how certain it is, and the cost. */
-export function UsageFacts({ request: { usage, usageCertainty, costUsd } }: { request: RequestView }) {
+export function UsageFacts({ request }: { request: RequestView }) {
+  const { usage, usageCertainty } = request;
   const { messages, formats } = useLocalization();
-  const { usageNames, certainties, cost, costUnknown } = messages.requests;
+  const { usageNames, certainties, cost } = messages.requests;
   return (
     <>
       <p className={classes.note}>{certainties[usageCertainty]}</p>
@@ -19,7 +21,7 @@ export function UsageFacts({ request: { usage, usageCertainty, costUsd } }: { re
         ))}
         <div className={classes.fact}>
           <dt>{cost}</dt>
-          <dd>{costUsd === null ? costUnknown : formats.dollars(costUsd)}</dd>
+          <dd>{formats.cost(costOf(request, usage !== null))}</dd>
         </div>
       </dl>
     </>

@@ -1,9 +1,11 @@
 /** What a request used, as its details show it. Pure. */
+
 import type { Usage } from '../../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
+import { nothing } from '../../../messages/formats.ts';
 import type { Localization } from '../../../messages/use-messages.ts';
 import { outputRateOf } from '../../../state/requests/live-request.ts';
-import { unknown, usageInRow } from '../list/usage-in-row.ts';
+import { usageInRow } from '../list/usage-in-row.ts';
 
 /** Shown even if they are 0. Providers report zeros of all other kinds with every answer. */
 const always: ReadonlySet<keyof Usage> = new Set(['inputTokens', 'cachedInputTokens', 'outputTokens']);
@@ -27,11 +29,11 @@ export function gistOf(request: RequestView, localization: Localization): string
   const { cost, certainty } = usageInRow(request, localization);
   const about = certainty === undefined ? '' : '≈';
   const rate = outputRateOf(request);
-  const { stream, firstByteMs, totalMs } = request;
+  const { stream, firstByteMs, totalMs, costUsd } = request;
   const share = inputTokens ? cachedInputTokens / inputTokens : 0;
   const cached = share > 0 ? ` (${names.cached(formats.percent(Math.round(share * 100) / 100))})` : '';
   return [
-    cost !== unknown && cost,
+    costUsd !== null && cost !== nothing && cost,
     inputTokens !== undefined && `${about}${names.input(formats.compact(inputTokens))}${cached}`,
     outputTokens !== undefined && `${about}${names.output(formats.compact(outputTokens))}`,
     rate !== null && names.rate(formats.number(Math.round(rate))),

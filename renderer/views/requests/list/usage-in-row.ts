@@ -1,9 +1,8 @@
 /** What the row of a request says of its usage and cost. Pure. */
-import { isApproximate } from '../../../../server/contract/ledger.ts';
+import { costOf, isApproximate } from '../../../../server/contract/ledger.ts';
+import { nothing } from '../../../messages/formats.ts';
 import type { Localization } from '../../../messages/use-messages.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
-
-export const unknown = '–';
 
 interface UsageInRow {
   tokens: string;
@@ -14,17 +13,18 @@ interface UsageInRow {
   certainty: string | undefined;
 }
 
-type Used = Pick<LiveRequest, 'usage' | 'usageCertainty' | 'costUsd'>;
+type Used = Pick<LiveRequest, 'outcome' | 'usage' | 'usageCertainty' | 'costUsd'>;
 
 /** Figures that the provider did not report have `≈` before them. */
-export function usageInRow({ usage, usageCertainty, costUsd }: Used, { messages, formats }: Localization): UsageInRow {
+export function usageInRow(request: Used, { messages, formats }: Localization): UsageInRow {
+  const { usage, usageCertainty } = request;
   const { certainties, tokensInOut } = messages.requests;
   const certainty = isApproximate(usageCertainty) ? certainties[usageCertainty] : undefined;
   const about = certainty === undefined ? '' : '≈';
-  const cost = costUsd === null ? unknown : `${about}${formats.dollars(costUsd)}`;
+  const cost = formats.cost(costOf(request, usage !== null), about);
   const { inputTokens, outputTokens } = usage ?? {};
   if (inputTokens === undefined && outputTokens === undefined) {
-    return { tokens: unknown, tokensInFull: undefined, cost, certainty };
+    return { tokens: nothing, tokensInFull: undefined, cost, certainty };
   }
   const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
   const inAndOut = tokensInOut(formats.number(input), formats.number(output));

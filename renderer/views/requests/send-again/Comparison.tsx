@@ -1,6 +1,7 @@
 import { type ComponentProps, type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { answerTextOf, contentOf, saidTextOf } from '../../../../server/contract/conversation/body-content.ts';
+import { costOf } from '../../../../server/contract/ledger.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { MediaBody } from '../../../components/body/BodyView.tsx';
 import { FigureTable } from '../../../components/lists/FigureTable.tsx';
@@ -72,7 +73,7 @@ export function RequestFigures({ first, second, secondStatus, heads, more = [] }
   const names = messages.inspector;
   const providerName = useProviderName();
   const figures = (request: LiveRequest | null, statusCode: number | null): ReactNode[] => {
-    const { provider, modelServed, totalMs, firstByteMs, usage, costUsd } = request ?? noFigures;
+    const { provider, modelServed, totalMs, firstByteMs, usage } = request ?? noFigures;
     const tokens = [usage?.inputTokens, usage?.outputTokens];
     return [
       statusCode,
@@ -81,7 +82,7 @@ export function RequestFigures({ first, second, secondStatus, heads, more = [] }
       firstByteMs !== null && formats.duration(firstByteMs),
       totalMs !== null && formats.duration(totalMs),
       tokens.some((count) => count !== undefined) && tokens.map((count) => formats.number(count ?? 0)).join(' / '),
-      request && (costUsd === null ? messages.requests.costUnknown : formats.dollars(costUsd)),
+      request && formats.cost(costOf(request, usage !== null)),
     ];
   };
   const [then, now] = [figures(first, first.status), figures(second, secondStatus ?? second?.status ?? null)];
@@ -102,4 +103,4 @@ export function RequestFigures({ first, second, secondStatus, heads, more = [] }
   );
 }
 
-const noFigures = { provider: null, modelServed: null, totalMs: null, firstByteMs: null, usage: null, costUsd: null };
+const noFigures = { provider: null, modelServed: null, totalMs: null, firstByteMs: null, usage: null };

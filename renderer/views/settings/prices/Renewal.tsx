@@ -9,6 +9,7 @@ import {
 } from '../../../../server/contract/price-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { LockMark } from '../../../components/locks/Lockable.tsx';
+import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useCanChange, useLocks } from '../../../state/rights/use-rights.ts';
@@ -122,7 +123,7 @@ function Changes({ title, hint, changes, act, isIdle, onApply }: ChangesProps) {
   const amounts = (price: PriceAmounts, others: PriceAmounts | null) => {
     const names = priceFieldNames.filter((name) => price[name] !== others?.[name]);
     const differing = Object.fromEntries(names.map((name) => [name, price[name]]));
-    return describeAmounts(differing, localization).join(', ') || '–';
+    return describeAmounts(differing, localization).join(', ') || nothing;
   };
   return (
     <section className={classes.changes} aria-label={title}>

@@ -24,14 +24,14 @@ describe('an explained order', () => {
 
   test('puts a cooling target last and says for how long and why, then that it is tried', () => {
     const run = fakeRun();
-    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
-    const why = 'it failed or could not be reached';
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith: 500 });
+    const why = 'it answers with errors (status 500)';
     expect(places(run)).toEqual([
       ['b', null],
       ['a', `not asked for 1 s, unless nothing else is left: ${why}`],
     ]);
     expect(explain(run)[1]?.health).toEqual({
-      ...{ state: 'cooling', failure: 'transient', reason: why, until: wallMs + 1_000 },
+      ...{ state: 'cooling', failure: 'transient', failedWith: 500, reason: why, until: wallMs + 1_000 },
     });
     run.pass(1_000);
     expect(places(run)).toEqual([
@@ -71,7 +71,7 @@ describe('an explained order', () => {
     ]);
     expect(places(run, 'lowest-price', { b: 0.0123 })).toEqual([
       ['b', 'about $0.012 for a typical request'],
-      ['a', 'its price is unknown'],
+      ['a', 'it has no price'],
     ]);
   });
 

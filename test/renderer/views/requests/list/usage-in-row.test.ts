@@ -15,25 +15,34 @@ describe.each(languages)('the row of a request in $language', (localization) => 
   const { certainties } = localization.messages.requests;
 
   it.each<UsageCertainty>(['reported', 'partial'])('shows %s usage as it is', (usageCertainty) => {
-    const row = usageInRow({ usage, usageCertainty, costUsd: 0.25 }, localization);
+    const row = usageInRow({ outcome: 'ok', usage, usageCertainty, costUsd: 0.25 }, localization);
     expect(row).toMatchObject({ tokens: '1,200', cost: '$0.25', certainty: undefined });
     expect(row.tokensInFull).not.toContain('\n');
   });
 
   it.each(['estimated', 'reserved'] as const)('marks %s usage and cost, and says why', (usageCertainty) => {
-    const row = usageInRow({ usage, usageCertainty, costUsd: 0.25 }, localization);
+    const row = usageInRow({ outcome: 'ok', usage, usageCertainty, costUsd: 0.25 }, localization);
     const certainty = certainties[usageCertainty];
     expect(row).toMatchObject({ tokens: '≈1,200', cost: '≈$0.25', certainty });
     expect(row.tokensInFull).toMatch(new RegExp(`1,000.+200.*\n${certainty}$`));
   });
 
   it('marks a reserved cost whose tokens are unknown', () => {
-    const row = usageInRow({ usage: null, usageCertainty: 'reserved', costUsd: 0.25 }, localization);
+    const row = usageInRow({ outcome: 'ok', usage: null, usageCertainty: 'reserved', costUsd: 0.25 }, localization);
     expect(row).toEqual({ tokens: '–', tokensInFull: undefined, cost: '≈$0.25', certainty: certainties.reserved });
   });
 
-  it('marks nothing where nothing is known', () => {
-    const row = usageInRow({ usage: null, usageCertainty: 'none', costUsd: null }, localization);
-    expect(row).toEqual({ tokens: '–', tokensInFull: undefined, cost: '–', certainty: undefined });
+  it.each([
+    ['that runs', null, null, '–'],
+    ['that failed before anything was spent', 'error', 0, '–'],
+    ['whose cost nobody knows', 'interrupted', null, localization.messages.unknownCost],
+  ] as const)('has one word for each meaning: a request %s', (_which, outcome, costUsd, cost) => {
+    const row = usageInRow({ outcome, usage: null, usageCertainty: 'none', costUsd }, localization);
+    expect(row).toEqual({ tokens: '–', tokensInFull: undefined, cost, certainty: undefined });
+  });
+
+  it('has an amount where a free model answered', () => {
+    const row = usageInRow({ outcome: 'ok', usage, usageCertainty: 'reported', costUsd: 0 }, localization);
+    expect(row).toMatchObject({ cost: '$0.00' });
   });
 });
