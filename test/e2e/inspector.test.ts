@@ -338,8 +338,8 @@ it('leaves the keys to a dialog that is open above it', async () => {
   const panel = await openFirst(page);
   const { pathname, hash } = new URL(page.url());
   await page.getByRole('button', { name: 'Saved' }).click();
-  await page.getByRole('menuitem', { name: 'Save this filter…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Save this filter' });
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save this view' });
   await dialog.getByRole('button', { name: 'Close' }).focus();
   await page.keyboard.press('j');
   await page.keyboard.press('Escape');

@@ -432,10 +432,54 @@ it('shows the row of a request that a link opens, however far back, or says why 
   expect(complaints).toEqual([]);
 });
 
+it('shows how captured requests begin, and the path of the others', async () => {
+  const startedAt = Date.now();
+  const records = ['req_said', 'req_tool', 'req_plain'].map((id, index) =>
+    finishedRow(id, { startedAt: startedAt - index, captured: id === 'req_plain' ? null : 'group' }),
+  );
+  const call = { id: 'c1', type: 'function', function: { name: 'read', arguments: '{"path":"gate.md"}' } };
+  const said = (...all: object[]) => JSON.stringify({ model: 'fast', messages: all });
+  const bodies = {
+    req_said: said({ role: 'user', content: 'Water the plants,\nall of them' }),
+    req_tool: said({ role: 'assistant', tool_calls: [call] }, { role: 'tool', tool_call_id: 'c1', content: 'x' }),
+  };
+  const { page, complaints } = await open({
+    screen,
+    prepare: (folder) => fillWithCaptured(folder, records, bodies),
+  });
+  const route = 'POST /v1/chat/completions';
+  await page.getByRole('link', { name: `Water the plants, all of them (${route})`, exact: true }).waitFor();
+  await page.getByRole('link', { name: `read gate.md (${route})`, exact: true }).waitFor();
+  expect(await page.locator('[data-request="req_plain"]').innerText()).toBe('/chat/completions');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+it('has its filters behind one button in 420 px, which says how many are set', async () => {
+  const context = { viewport: { width: 420, height: 800 } };
+  const { page, complaints } = await open({ screen: '/requests?outcome=failed', prepare: fillWithMarked, context });
+  const top = async () => (await page.getByRole('table').boundingBox())?.y ?? 800;
+  await page.getByText('24 requests, 24 failed.').waitFor();
+  const folded = await top();
+  await page.getByRole('button', { name: 'Filters (1)' }).click();
+  await page.getByRole('combobox', { name: 'Provider' }).waitFor();
+  expect(await top()).toBeGreaterThan(folded + 100);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Hide filters' }).click();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByRole('button', { name: 'Filters', exact: true }).waitFor();
+  expect(await page.getByRole('combobox', { name: 'Provider' }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 for (const { width, colorScheme, locale } of oneOrAllAppearances) {
   it(`pins a request with a note, which is found again, in ${width} px, ${colorScheme}, ${locale}`, async () => {
     const context = { viewport: { width, height: 800 }, colorScheme, locale };
-    const { page, complaints } = await open({ screen: '/requests/req_dear', prepare: fillWithMarked, context });
+    const { page, gateway, complaints } = await open({
+      screen: '/requests/req_dear',
+      prepare: fillWithMarked,
+      context,
+    });
     const isEnglish = locale === 'en-GB';
     const button = (english: string, chinese: string) =>
       page.getByRole('button', { name: isEnglish ? english : chinese, exact: true });
@@ -454,6 +498,11 @@ for (const { width, colorScheme, locale } of oneOrAllAppearances) {
     await dear.and(page.getByRole('row').filter({ has: mark })).waitFor();
     expect(await mark.count()).toBe(1);
     expect(await accessibilityFaults(page)).toEqual([]);
+    // As another window or the command line does.
+    await gateway.gateway.execute({ type: 'request.pin', id: 'req_kept' });
+    await expect.poll(() => mark.count()).toBe(2);
+    await gateway.gateway.execute({ type: 'request.unpin', id: 'req_kept' });
+    await expect.poll(() => mark.count()).toBe(1);
     await takePicture(page, `gallery/pinned-row-${width}-${colorScheme}-${locale}`);
     const box = page.getByRole('combobox').first();
     await box.fill('is:pinned ask AGAIN');
@@ -463,6 +512,10 @@ for (const { width, colorScheme, locale } of oneOrAllAppearances) {
       .poll(() => rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-request'))))
       .toEqual(['req_dear']);
     expect(page.url()).toMatch(/is=pinned/);
+    await gateway.gateway.execute({ type: 'request.pin', id: 'req_kept', note: 'ask again too' });
+    await expect.poll(() => rows.count()).toBe(2);
+    await gateway.gateway.execute({ type: 'request.unpin', id: 'req_kept' });
+    await expect.poll(() => rows.count()).toBe(1);
     await rows.first().click();
     await page.getByText('The dear one, ask again').waitFor();
     await button('Unpin', '取消固定').click();
@@ -488,23 +541,33 @@ it('exports the requests that match the filter', async () => {
   expect(download.suggestedFilename()).toBe('requests.csv');
 });
 
-it('remembers a filter by name', async () => {
+it('remembers a filter and its columns by name', async () => {
   const { page } = await open({ screen: '/requests?outcome=failed', prepare: fillWithMarked });
   await page.getByText('24 requests, 24 failed.').waitFor();
+  const heads = () => page.getByRole('columnheader').allInnerTexts();
+  const usual = await heads();
+  const setClient = async () => {
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('dialog', { name: 'Columns' }).getByRole('checkbox', { name: 'Client' }).click();
+    await page.keyboard.press('Escape');
+  };
+  await setClient();
+  await expect.poll(heads).toContain('Client');
   await page.getByRole('button', { name: 'Saved' }).click();
-  await page.getByRole('menuitem', { name: 'Save this filter…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Save this filter' });
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save this view' });
   await dialog.getByLabel('Name').fill('Failures');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByText('603 requests, 24 failed.').waitFor();
-  await page.getByRole('button', { name: 'Saved' }).click();
-  await page.getByText('Filters that you choose can be saved here.').waitFor();
+  await setClient();
+  await expect.poll(heads).toEqual(usual);
   await page.reload();
   await page.getByRole('button', { name: 'Saved' }).click();
   await page.getByRole('menuitem', { name: 'Failures', exact: true }).click();
   await page.getByText('24 requests, 24 failed.').waitFor();
   expect(page.url()).toContain('outcome=failed');
+  expect(await heads()).toContain('Client');
 });
 
 it('captures the next request by one click', async () => {

@@ -27,11 +27,18 @@ test.each(oneOrAllAppearances)(
         body: JSON.stringify({ ...body, system, model: 'demo-chat', messages: [...before, { role: 'user', content }] }),
       });
     await page.getByText(isChinese ? '还没有会话' : 'No sessions yet').waitFor();
+    await page.getByText('x-sluice-session: my-run-1').waitFor();
+    const settings = page.getByRole('link', { name: isChinese ? '在设置中开启' : 'Turn it on in Settings' });
+    expect(await settings.getAttribute('href')).toContain('section=records');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await takePicture(page, `gallery/sessions-empty-${width}-${colorScheme}-${locale}`);
     expect((await ask('Mend the gate.')).status).toBe(200);
     await page.getByText(isChinese ? '1 个请求' : '1 request').waitFor();
     expect((await ask('Mend the gate.')).status).toBe(200);
     await page.getByText(isChinese ? '2 个请求' : '2 requests').waitFor();
     await page.getByText('gate (fix-17)').waitFor();
+    await page.getByText(isChinese ? '请求如何成为会话' : 'How requests become sessions').click();
+    await page.getByText('x-sluice-session: my-run-1').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await takePicture(page, `gallery/sessions-${width}-${colorScheme}-${locale}`);
     await page.getByRole('link', { name: 'Mend the gate.' }).click();

@@ -23,6 +23,7 @@ export type LiveRequest = RequestStarted &
     | 'usageCertainty'
     | 'costUsd'
     | 'client'
+    | 'captured'
   >;
 
 type RequestEvent = Extract<ControlEvent, { type: 'request-started' | 'request-finished' }>;
@@ -53,6 +54,7 @@ function running(started: RequestStarted): LiveRequest {
     usageCertainty: 'none',
     costUsd: null,
     client: null,
+    captured: null,
   };
 }
 

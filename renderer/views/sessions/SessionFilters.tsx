@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { ranges } from '../../../server/contract/request-filter.ts';
 import filterBar from '../../components/selects/FilterBar.module.css';
+import { FilterFold } from '../../components/selects/FilterFold.tsx';
 import { type FilterOptions, FilterSelect } from '../../components/selects/FilterSelect.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
@@ -28,18 +29,19 @@ export function SessionFilters({ filter, onChange }: SessionFiltersProps) {
     else address.set(name, value);
     onChange(sessionFilterOf(address));
   };
+  const menus = useChoices().map(({ name, label, any, options }) => (
+    <FilterSelect
+      key={name}
+      label={label}
+      any={any}
+      options={options}
+      value={filter[name] ?? ''}
+      onChange={(value) => choose(name, value)}
+    />
+  ));
   return (
     <search className={filterBar.filters}>
-      {useChoices().map(({ name, label, any, options }) => (
-        <FilterSelect
-          key={name}
-          label={label}
-          any={any}
-          options={options}
-          value={filter[name] ?? ''}
-          onChange={(value) => choose(name, value)}
-        />
-      ))}
+      <FilterFold count={new URLSearchParams(sessionSearchOf(filter)).size} usual={menus} />
       {sessionSearchOf(filter) !== '' && (
         <Button size="xs" variant="subtle" onClick={() => onChange({})}>
           {names.clearFilters}

@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import { costOfSum } from '../../../server/contract/ledger.ts';
 import { programOf, type RequestText, type SessionView, titleOf } from '../../../server/contract/session-views.ts';
+import { CopyLine } from '../../components/copying/CopyLine.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
@@ -9,10 +11,11 @@ import { Screen } from '../../components/layout/Screen.tsx';
 import { Panel } from '../../components/layout/Section.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
-import { useControlStore } from '../../state/control/use-control.ts';
+import { useControlState, useControlStore } from '../../state/control/use-control.ts';
 import { useNameOf } from '../../state/control/use-found.ts';
 import { useLiveQuery } from '../../state/control/use-query.ts';
 import { useRequestTexts } from '../../state/control/use-request-texts.ts';
+import { useRights } from '../../state/rights/use-rights.ts';
 import { SessionFilters } from './SessionFilters.tsx';
 import classes from './Sessions.module.css';
 import { folderName } from './session-facts.ts';
@@ -49,7 +52,11 @@ export function SessionList() {
       {problem && <CommandProblem problem={problem} />}
       {!sessions && !problem && <ListSkeleton rows={4} rowHeight={60} />}
       {sessions?.length === 0 && isFiltered && <EmptyNote title={names.noneFound} next={names.noneFoundNext} />}
-      {sessions?.length === 0 && !isFiltered && <EmptyNote title={names.emptyTitle} next={names.emptyNext} />}
+      {sessions?.length === 0 && !isFiltered && (
+        <EmptyNote title={names.emptyTitle} next={names.emptyNext}>
+          <Origins />
+        </EmptyNote>
+      )}
       {sessions && sessions.length > 0 && (
         <Panel name="sessions">
           <ul className={classes.list}>
@@ -64,28 +71,48 @@ export function SessionList() {
           {names.showMore}
         </Button>
       )}
+      {sessions && sessions.length > 0 && (
+        <details className={classes.origins}>
+          <summary>{names.missing}</summary>
+          <Origins />
+        </details>
+      )}
     </Screen>
+  );
+}
+
+/** How requests become sessions, for those whose program does not send one. */
+function Origins() {
+  const { sessions: names } = useMessages();
+  const { isAdmin } = useRights();
+  const sessions = useControlState(({ views }) => views?.status.settings.sessions ?? 'named');
+  return (
+    <ul className={classes.originList}>
+      {sessions !== 'off' && <li>{names.origins.named}</li>}
+      {sessions !== 'off' && (
+        <li>
+          {names.origins.header}
+          <CopyLine value="x-sluice-session: my-run-1" label={names.origins.headerName} oneLine />
+        </li>
+      )}
+      <li>
+        {names.origins.bySetting[sessions]}
+        {isAdmin && sessions !== 'all' && (
+          <>
+            {' '}
+            <Link href="/settings?section=records">{names.origins.change}</Link>
+          </>
+        )}
+      </li>
+    </ul>
   );
 }
 
 function Row({ session, opening }: { session: SessionView; opening: RequestText | undefined }) {
   const { messages, formats } = useLocalization();
   const names = messages.sessions;
-  const {
-    id,
-    keyId,
-    client,
-    lastAt,
-    running,
-    stoppedAt,
-    isOverBudget,
-    turns,
-    requests,
-    isComplete,
-    errors,
-    costUsd,
-    models,
-  } = session;
+  const { id, keyId, client, lastAt, running, stoppedAt, isOverBudget, turns, requests, isComplete, errors, models } =
+    session;
   const keyName = useNameOf('key', keyId);
   const count = formats.number(requests);
   return (
@@ -101,7 +128,7 @@ function Row({ session, opening }: { session: SessionView; opening: RequestText 
           <RelativeTime moment={lastAt} />
         </span>
       </div>
-      <span className={classes.cost}>{costUsd === null ? '–' : formats.dollars(costUsd)}</span>
+      <span className={classes.cost}>{formats.cost(costOfSum(session))}</span>
       <div className={classes.detail}>
         {(session.name ?? opening?.opening) != null && <span>{programOf(client) ?? names.unknownClient}</span>}
         {opening && <Place text={opening} />}

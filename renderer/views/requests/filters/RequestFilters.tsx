@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core';
-import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import filterBar from '../../../components/selects/FilterBar.module.css';
+import { FilterFold } from '../../../components/selects/FilterFold.tsx';
 import { FilterSelect } from '../../../components/selects/FilterSelect.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
 import { FilterBox } from './FilterBox.tsx';
-import { FilterChips, withoutLastChip } from './FilterChips.tsx';
+import { chipsOf, FilterChips, withoutLastChip } from './FilterChips.tsx';
 import { SavedFilters } from './SavedFilters.tsx';
 import { useFilterChoices } from './use-filter-choices.ts';
 
@@ -18,7 +18,6 @@ interface RequestFiltersProps {
 /** Filters of the list, combined with AND. */
 export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   const { requests: names } = useMessages();
-  const [showsMore, setShowsMore] = useState(false);
   const { usual, more, values } = useFilterChoices(filter);
   const inputRef = useRef<HTMLInputElement>(null);
   const change = (next: ShownFilter) => {
@@ -26,7 +25,17 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
     // What had the focus may be gone.
     inputRef.current?.focus();
   };
-  const shown = showsMore ? [...usual, ...more] : usual;
+  const menus = (choices: typeof usual) =>
+    choices.map(({ field, options, value, chosen }) => (
+      <FilterSelect
+        key={field}
+        label={names.filters[field]}
+        any={names.anyOf[field]}
+        options={options}
+        value={value}
+        onChange={(next) => onChange(chosen(next))}
+      />
+    ));
   return (
     <search className={filterBar.filters}>
       <FilterBox
@@ -36,25 +45,7 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
         onChange={onChange}
         onBackspace={() => onChange(withoutLastChip(filter))}
       />
-      {shown.map(({ field, options, value, chosen }) => (
-        <FilterSelect
-          key={field}
-          label={names.filters[field]}
-          any={names.anyOf[field]}
-          options={options}
-          value={value}
-          onChange={(next) => onChange(chosen(next))}
-        />
-      ))}
-      <Button
-        size="xs"
-        variant="default"
-        leftSection={<IconAdjustmentsHorizontal size={14} aria-hidden />}
-        aria-expanded={showsMore}
-        onClick={() => setShowsMore(!showsMore)}
-      >
-        {showsMore ? names.fewerFilters : names.moreFilters}
-      </Button>
+      <FilterFold count={chipsOf(filter).length} usual={menus(usual)} more={menus(more)} />
       <SavedFilters filter={filter} onChoose={onChange} />
       {searchOf(filter) !== '' && (
         <Button size="xs" variant="subtle" onClick={() => onChange({})}>

@@ -5,31 +5,38 @@ import { MenuButton } from '../../../components/buttons/IconAction.tsx';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { filterOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
-import { useSavedFilters } from './use-saved-filters.ts';
+import { chooseColumns, useChosenColumns } from '../list/columns.ts';
+import { type SavedFilter, useSavedFilters } from './use-saved-filters.ts';
 
 interface SavedFiltersProps {
   filter: ShownFilter;
   onChoose(filter: ShownFilter): void;
 }
 
-/** Named filters stored in this browser. */
+/** Named filters stored in this browser, with the columns of the list. */
 export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
   const { requests: names } = useMessages();
   const { saved, save, forget } = useSavedFilters();
   const [isNaming, setNaming] = useState(false);
   const search = searchOf(filter);
+  const columns = useChosenColumns();
+  const isPlain = search === '' && columns === null;
+  const choose = ({ search: savedSearch, columns: savedColumns }: SavedFilter) => {
+    if (savedColumns !== undefined) chooseColumns(savedColumns);
+    onChoose(filterOf(new URLSearchParams(savedSearch)));
+  };
   return (
     <>
       <MenuButton label={names.savedFilters} icon={<IconBookmark size={14} aria-hidden />} side="start">
         <Menu.Item onClick={() => onChoose({ pinned: true })}>{names.pins.list}</Menu.Item>
-        {saved.map(({ name, search: savedSearch }) => (
-          <Menu.Item key={name} onClick={() => onChoose(filterOf(new URLSearchParams(savedSearch)))}>
-            {name}
+        {saved.map((each) => (
+          <Menu.Item key={each.name} onClick={() => choose(each)}>
+            {each.name}
           </Menu.Item>
         ))}
         <Menu.Divider />
-        {search === '' && <Menu.Label>{names.saveFilterHint}</Menu.Label>}
-        <Menu.Item disabled={search === ''} onClick={() => setNaming(true)}>
+        {isPlain && <Menu.Label>{names.saveFilterHint}</Menu.Label>}
+        <Menu.Item disabled={isPlain} onClick={() => setNaming(true)}>
           {names.saveFilter}
         </Menu.Item>
         {saved.map(({ name }) => (
@@ -47,7 +54,7 @@ export function SavedFilters({ filter, onChoose }: SavedFiltersProps) {
         isOpen={isNaming}
         onClose={() => setNaming(false)}
         onName={(name) => {
-          save(name, search);
+          save({ name, search, columns });
           setNaming(false);
         }}
       />
@@ -75,6 +82,7 @@ function NameDialog({ isOpen, onClose, onName }: NameDialogProps) {
       <form onSubmit={submit}>
         <TextInput
           label={names.filterName}
+          description={names.filterNameHint}
           value={name}
           maxLength={60}
           data-autofocus

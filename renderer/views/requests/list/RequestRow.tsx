@@ -2,6 +2,7 @@ import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
 import { clientNameOf, type RequestOutcome } from '../../../../server/contract/ledger.ts';
+import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
 import { type LiveRequest, outputRateOf } from '../../../state/requests/live-request.ts';
@@ -10,7 +11,7 @@ import { togglePick } from '../diff/picked.ts';
 import { AttemptDots } from './AttemptDots.tsx';
 import type { ColumnName } from './columns.ts';
 import classes from './RequestTable.module.css';
-import { unknown, usageInRow } from './usage-in-row.ts';
+import { usageInRow } from './usage-in-row.ts';
 
 const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
   ok: classes.good,
@@ -23,6 +24,8 @@ interface RequestRowProps {
   request: LiveRequest;
   columns: readonly ColumnName[];
   providerName: string | null;
+  /** How it begins, if that is kept; else empty. */
+  firstWords: string;
   /** Vertical position in the list, in pixels. */
   top: number;
   /** `aria-rowindex` in the table. The header row is 1. */
@@ -77,7 +80,7 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
   ),
   firstByte: ({ request: { firstByteMs } }) => {
     const { formats } = useLocalization();
-    return <td className={classes.firstByte}>{firstByteMs === null ? unknown : formats.duration(firstByteMs)}</td>;
+    return <td className={classes.firstByte}>{firstByteMs === null ? nothing : formats.duration(firstByteMs)}</td>;
   },
   duration: ({ request }) => (
     <td className={classes.duration}>
@@ -103,14 +106,15 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
   },
 };
 
-/** The method and version that nearly all requests share are only in its tooltip. */
-function RequestCell({ request, href, isOpen, isTabStop, isPicked, isPinned }: RequestRowProps) {
+/** How it begins, or else its path. The method and version that nearly all requests share are only in its tooltip. */
+function RequestCell({ request, firstWords, href, isOpen, isTabStop, isPicked, isPinned }: RequestRowProps) {
   const { requests: names } = useLocalization().messages;
   const { method } = request;
   const methodAndRoute = `${method} ${request.route}`;
   const path = request.route.replace(/^\/v1\//, '/');
+  const isTold = firstWords !== '';
   return (
-    <td className={`${classes.request} ${classes.mono}`}>
+    <td className={isTold ? classes.request : `${classes.request} ${classes.mono}`}>
       <input
         type="checkbox"
         className={classes.pick}
@@ -123,15 +127,17 @@ function RequestCell({ request, href, isOpen, isTabStop, isPicked, isPinned }: R
       <Link
         className={classes.link}
         href={href}
-        title={methodAndRoute}
+        title={isTold ? `${firstWords}\n${methodAndRoute}` : methodAndRoute}
         // Contains what is shown.
-        aria-label={method === 'POST' ? methodAndRoute : `${method} ${path}`}
+        aria-label={
+          isTold ? `${firstWords} (${methodAndRoute})` : method === 'POST' ? methodAndRoute : `${method} ${path}`
+        }
         data-request={request.id}
         tabIndex={isTabStop ? 0 : -1}
         {...(isOpen && { 'aria-current': true })}
       >
-        {method !== 'POST' && <span className={classes.soft}>{method} </span>}
-        {path}
+        {!isTold && method !== 'POST' && <span className={classes.soft}>{method} </span>}
+        {isTold ? firstWords : path}
       </Link>
       {isPinned && <IconPinFilled className={classes.mark} size={13} role="img" aria-label={names.pins.pinned} />}
       {request.stream && <StreamMark />}
@@ -161,7 +167,7 @@ function ProviderCell({ request, providerName }: CellProps) {
 function RateCell({ request }: CellProps) {
   const { messages, formats } = useLocalization();
   const rate = outputRateOf(request);
-  if (rate === null) return <td className={classes.rate}>{unknown}</td>;
+  if (rate === null) return <td className={classes.rate}>{nothing}</td>;
   return (
     <td className={classes.rate} title={messages.requests.tokensPerSecond(formats.number(rate))}>
       {formats.number(Math.round(rate))}
@@ -172,7 +178,7 @@ function RateCell({ request }: CellProps) {
 function NameCell({ className, name }: { className: string | undefined; name: string | null }) {
   return (
     <td className={className} title={name ?? undefined}>
-      {name ?? unknown}
+      {name ?? nothing}
     </td>
   );
 }
@@ -210,6 +216,6 @@ function Duration({ request: { startedAt, outcome, totalMs } }: { request: LiveR
   // Whole seconds while running, because tenths would only flicker.
   const text = useNow((now) => formats.duration(totalMs ?? Math.max(1, Math.round((now - startedAt) / 1_000)) * 1_000));
   // How long an interrupted request took is unknown.
-  if (totalMs === null && outcome !== null) return unknown;
+  if (totalMs === null && outcome !== null) return nothing;
   return totalMs === null ? <span className={classes.soft}>{text}</span> : text;
 }

@@ -14,6 +14,7 @@ import { ListFoot } from './ListFoot.tsx';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
 import { RowMenu, type RowMenuPlace } from './RowMenu.tsx';
+import { useFirstWords } from './use-first-words.ts';
 import type { ShownRequests } from './use-requests.ts';
 
 const rowHeights = { wide: 33, narrow: 55 };
@@ -52,6 +53,7 @@ export function RequestTable(props: RequestTableProps) {
     useFlushSync: false,
   });
   const items = virtualizer.getVirtualItems();
+  const firstWords = useFirstWords(items.flatMap(({ index }) => requests[index] ?? []));
   const focus = useRowFocus({
     ...{ requests, scroller, openIndex, anchorId },
     scrollTo: virtualizer.scrollToIndex,
@@ -115,6 +117,7 @@ export function RequestTable(props: RequestTableProps) {
                   key={key}
                   request={request}
                   columns={columns}
+                  firstWords={firstWords.get(request.id) ?? ''}
                   providerName={provider === null ? null : providerName(provider)}
                   top={start}
                   position={index + 2}

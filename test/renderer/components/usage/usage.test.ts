@@ -195,6 +195,7 @@ const live: LiveRequest = {
   fault: null,
   cassette: null,
   shadowOf: null,
+  captured: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 0,

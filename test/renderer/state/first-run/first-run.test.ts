@@ -20,6 +20,7 @@ const answered: LiveRequest = {
   fault: null,
   cassette: null,
   shadowOf: null,
+  captured: null,
   modelServed: 'gpt-x',
   provider: 'p1',
   firstByteMs: 1,
