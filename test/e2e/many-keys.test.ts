@@ -49,14 +49,15 @@ async function choose(page: Page, menu: string, text: string, option: string): P
 }
 
 describe('a window of very many keys', () => {
-  it('shows the first, more when asked, and finds any by a part of its name', async () => {
-    const { page, gateway, complaints } = await open({ screen: '/keys', config });
+  it('shows the first, and more when asked', async () => {
+    const { page, complaints } = await open({ screen: '/keys', config });
     await page.getByText('Showing 50 of 600').waitFor();
     const scriptMs = await scriptMsOf(page);
+    await page.getByRole('button', { name: 'Show more' }).focus();
     const costs: number[] = [];
     for (let shown = 100; shown <= maxReported; shown += 50) {
       const before = await scriptMs();
-      await page.getByRole('button', { name: 'Show more' }).click();
+      await page.keyboard.press('Enter');
       await page
         .getByText(shown < maxReported ? `Showing ${shown} of 600` : /^The first 500 of 600\. Search/)
         .waitFor();
@@ -65,6 +66,11 @@ describe('a window of very many keys', () => {
     // What is shown already is not drawn again: the last fifty cost about what the first did, not several times as much.
     expect(Math.min(...costs.slice(-3))).toBeLessThan(5 * Math.min(...costs.slice(0, 3)));
     expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('finds any by a part of its name', async () => {
+    const { page, gateway, complaints } = await open({ screen: '/keys', config });
     const search = page.getByRole('searchbox', { name: 'Search keys' });
     await search.fill('nowhere');
     await page.getByText('Nothing fits.').waitFor();

@@ -452,6 +452,7 @@ it('shows how captured requests begin, and the path of the others', async () => 
   await page.getByRole('link', { name: `read gate.md (${route})`, exact: true }).waitFor();
   expect(await page.locator('[data-request="req_plain"]').innerText()).toBe('/chat/completions');
   expect(await accessibilityFaults(page)).toEqual([]);
+  await takePicture(page, 'gallery/first-words');
   expect(complaints).toEqual([]);
 });
 
@@ -465,7 +466,9 @@ it('has its filters behind one button in 420 px, which says how many are set', a
   await page.getByRole('combobox', { name: 'Provider' }).waitFor();
   expect(await top()).toBeGreaterThan(folded + 100);
   expect(await accessibilityFaults(page)).toEqual([]);
+  await takePicture(page, 'gallery/filters-open-420');
   await page.getByRole('button', { name: 'Hide filters' }).click();
+  await takePicture(page, 'gallery/filters-folded-420');
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByRole('button', { name: 'Filters', exact: true }).waitFor();
   expect(await page.getByRole('combobox', { name: 'Provider' }).count()).toBe(0);

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { costOfSum } from '../../../server/contract/ledger.ts';
 import { programOf, type RequestText, type SessionView, titleOf } from '../../../server/contract/session-views.ts';
-import { CopyLine } from '../../components/copying/CopyLine.tsx';
+import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
