@@ -2,8 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../../../server/contract/queries.ts';
 import { asControlError, type ControlError } from '../api/api.ts';
-import type { ControlState } from './control-state.ts';
-import { keepEqualParts } from './keep-equal-parts.ts';
+import { type ControlState, keepEqualParts } from './control-state.ts';
 import { useControlState, useControlStore } from './use-control.ts';
 
 export interface QueryState<T extends QueryType> {

@@ -14,8 +14,7 @@ import { ListFoot } from './ListFoot.tsx';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
 import { RowMenu, type RowMenuPlace } from './RowMenu.tsx';
-import { useFirstWords } from './use-first-words.ts';
-import type { ShownRequests } from './use-requests.ts';
+import { type ShownRequests, useFirstWords } from './use-requests.ts';
 
 const rowHeights = { wide: 33, narrow: 55 };
 /** The next page is loaded when fewer than this many rows are left. */

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type ControlState, initialState, withEvent } from '../../../../renderer/state/control/control-state.ts';
-import { keepEqualParts } from '../../../../renderer/state/control/keep-equal-parts.ts';
+import {
+  type ControlState,
+  initialState,
+  keepEqualParts,
+  withEvent,
+} from '../../../../renderer/state/control/control-state.ts';
 import { longestLiveList } from '../../../../renderer/state/requests/live-request.ts';
 import type { ControlEvent } from '../../../../server/contract/events.ts';
 import type { RequestRecord, RequestStarted } from '../../../../server/contract/ledger.ts';
