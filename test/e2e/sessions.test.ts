@@ -80,6 +80,7 @@ test.each(oneOrAllAppearances)(
     await page.getByRole('button', { name: isChinese ? '恢复会话' : 'Resume session' }).waitFor();
     expect((await ask('Three')).status).toBe(400);
     await page.getByRole('link', { name: isChinese ? '所有会话' : 'All sessions' }).click();
+    if (width < 600) await page.getByRole('button', { name: isChinese ? '筛选' : 'Filters', exact: true }).click();
     const state = page.getByLabel(isChinese ? '状态' : 'State');
     await state.selectOption('running');
     await page.getByText(isChinese ? '没有符合条件的会话' : 'No matching sessions').waitFor();
