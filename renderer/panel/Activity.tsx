@@ -5,10 +5,10 @@ import { type SessionView, titleOf } from '../../server/contract/session-views.t
 import type { ControlApi } from '../state/api/api.ts';
 import { useRequestTexts } from '../state/control/use-request-texts.ts';
 import { useNow } from '../state/window/use-now.ts';
+import type { PanelActions } from './panel-store.ts';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
 import { nameOfClient, Section, WindowLink } from './Rows.tsx';
-import type { PanelActions } from './use-panel.ts';
 
 interface SessionListProps extends Pick<PanelActions, 'run' | 'canChange'> {
   sessions: readonly SessionView[];

@@ -1,24 +1,23 @@
 /** The panel at the tray: whether Sluice is on, what it has done today, and the few things to do about it. */
 
 import { IconAppWindow, IconCamera, IconPlayerStop } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
+import type { DesktopView } from '../../server/contract/ipc.ts';
 import { costOfSum } from '../../server/contract/ledger.ts';
 import type { PanelClient, PanelView } from '../../server/contract/panel-view.ts';
 import { minuteMs } from '../../server/contract/units.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
 import { shownCurrency } from '../messages/formats.ts';
+import type { Connection } from '../state/api/api.ts';
 import { useNow } from '../state/window/use-now.ts';
 import { LatestRequests, SessionList } from './Activity.tsx';
-import { useArrowKeys } from './arrow-keys.ts';
 import { ClientList, idOfClient } from './ClientList.tsx';
-import { Header, type PanelPower, stateOf } from './Header.tsx';
 import { Budgets, RemainingLimits } from './Meters.tsx';
 import classes from './Panel.module.css';
-import type { PanelStore } from './panel-store.ts';
+import { type PanelActions, type PanelStore, useDesktopView, usePanel } from './panel-store.ts';
 import { AmountsIn, usePanelWords } from './panel-words.tsx';
 import { usePanelDesktop, WindowLink } from './Rows.tsx';
 import { Switched, SwitchView, useSwitching } from './SwitchView.tsx';
-import { type PanelActions, useDesktopView, usePanel } from './use-panel.ts';
 
 export function Panel({ store }: { store: PanelStore }) {
   const desktop = usePanelDesktop();
@@ -237,4 +236,100 @@ function Footer({ view, run, canChange }: FooterProps) {
       </WindowLink>
     </footer>
   );
+}
+
+type PanelPower = DesktopView['gateway'] | Exclude<Connection, 'open'>;
+
+/** On the desktop, its own word counts: without an engine there is no connection. */
+function stateOf(connection: Connection, desktop: DesktopView | null): PanelPower {
+  if (desktop && desktop.gateway !== 'serving') return desktop.gateway;
+  return connection === 'open' ? 'serving' : connection;
+}
+
+interface HeaderProps {
+  state: PanelPower;
+  baseUrl: string | null;
+}
+
+/** The name, where Sluice listens, and the switch, which only the desktop has: in a browser the page is the engine's own. */
+function Header({ state, baseUrl }: HeaderProps) {
+  const texts = usePanelWords().messages.panel;
+  const desktop = usePanelDesktop();
+  // Without a connection the engine may run all the same.
+  const isOn = !['off', 'stopping', 'failed'].includes(state);
+  const address = state === 'serving' && baseUrl !== null ? ` · ${new URL(baseUrl).host}` : '';
+  return (
+    <header className={classes.header}>
+      <svg className={classes.mark} width={22} height={22} viewBox="0 0 24 24" aria-hidden="true">
+        <g fill="none" stroke="currentColor" strokeWidth="2.2" strokeLinecap="round" strokeLinejoin="round">
+          <path d="M5 3v18M19 3v18M5 7h14" />
+          <path d="M8.5 12.5q1.75-1.6 3.5 0t3.5 0M8.5 17q1.75-1.6 3.5 0t3.5 0" />
+        </g>
+      </svg>
+      <div className={classes.names}>
+        <h1 className={classes.title}>Sluice</h1>
+        <div className={classes.state}>
+          {texts.states[state]}
+          {address}
+        </div>
+      </div>
+      {desktop && (
+        <button
+          type="button"
+          role="switch"
+          className={classes.power}
+          aria-checked={isOn}
+          aria-label={texts.switch}
+          disabled={state === 'starting' || state === 'stopping'}
+          onClick={() => desktop.call('setGateway', !isOn).catch(() => {})}
+        />
+      )}
+    </header>
+  );
+}
+
+interface Keys {
+  /** A menu is open, which the left arrow leaves. */
+  isInMenu: boolean;
+  leave(): void;
+}
+
+/** The panel by keyboard: arrows go through all that can be pressed, as in a menu, and Escape leaves. Enter and Space are the elements' own. */
+function useArrowKeys(frame: RefObject<HTMLElement | null>, { isInMenu, leave }: Keys): void {
+  const handle = useEffectEvent((event: KeyboardEvent) => {
+    const { key, target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const isInText = target instanceof HTMLInputElement;
+    if (key === 'Escape' || (key === 'ArrowLeft' && isInMenu && !isInText)) {
+      event.preventDefault();
+      leave();
+    } else if (key === 'ArrowRight' && target instanceof HTMLElement && 'client' in target.dataset) {
+      target.click();
+    } else if (!isInText || key.startsWith('Arrow')) {
+      moveFocus(frame.current, event);
+    }
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => handle(event);
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
+}
+
+const stops = 'a[href], button:not(:disabled), input';
+
+function moveFocus(frame: HTMLElement | null, event: KeyboardEvent): void {
+  const all = [...(frame?.querySelectorAll<HTMLElement>(stops) ?? [])];
+  const at = all.findIndex((each) => each.matches(':focus'));
+  const targets: Record<string, HTMLElement | undefined> = {
+    ArrowDown: all[at + 1] ?? all[0],
+    ArrowUp: at < 1 ? all.at(-1) : all[at - 1],
+    Home: all[0],
+    End: all.at(-1),
+  };
+  const next = targets[event.key];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
 }

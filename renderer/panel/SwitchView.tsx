@@ -6,11 +6,11 @@ import type { PanelClient, PanelModel } from '../../server/contract/panel-view.t
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
 import { asControlError, type ControlApi, type ControlError } from '../state/api/api.ts';
 import classes from './Panel.module.css';
+import type { PanelActions } from './panel-store.ts';
 import { usePanelWords } from './panel-words.tsx';
 import rows from './Rows.module.css';
 import { nameOfClient, nameOfSharing } from './Rows.tsx';
 import { aliasFor, type Choice, type Choosing, type Chosen, choicesOf, found } from './switch-target.ts';
-import type { PanelActions } from './use-panel.ts';
 
 interface SwitchViewProps {
   client: PanelClient;

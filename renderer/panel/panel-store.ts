@@ -1,11 +1,20 @@
 /** What the panel knows: the engine's answer to the query `panel`, asked again while the panel is in sight. */
+
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { localCalendar, localZone } from '../../server/contract/calendar.ts';
 import type { CommandInput, CommandResult } from '../../server/contract/commands.ts';
 import type { ControlEvent } from '../../server/contract/events.ts';
+import type { DesktopView } from '../../server/contract/ipc.ts';
 import type { PanelView } from '../../server/contract/panel-view.ts';
-import { asControlError, type Connection, type ControlApi, type ControlError } from '../state/api/api.ts';
+import {
+  asControlError,
+  type Connection,
+  type ControlApi,
+  type ControlError,
+  type DesktopApi,
+} from '../state/api/api.ts';
 
-export interface PanelState {
+interface PanelState {
   /** The last answer; null before the first. */
   view: PanelView | null;
   connection: Connection;
@@ -113,4 +122,51 @@ export function createPanelStore(api: ControlApi): PanelStore {
     query: api.query,
     reconnect: () => subscription?.retry(),
   };
+}
+
+export interface PanelActions {
+  /** Whether commands can succeed. */
+  canChange: boolean;
+  /** Resolves with null if it failed, and `problem` says why, or if another one is still running. */
+  run(command: CommandInput): Promise<CommandResult | null>;
+  /** Why the last command failed, or else the last question; null if neither did. */
+  problem: ControlError | null;
+}
+
+/** What the engine says, and what can be done. */
+export function usePanel(store: PanelStore): PanelState & PanelActions {
+  const state = useSyncExternalStore(store.subscribe, store.state);
+  const [isRunning, setRunning] = useState(false);
+  const [failure, setFailure] = useState<ControlError | null>(null);
+  return {
+    ...state,
+    canChange: state.connection === 'open' && state.view?.readOnly === false,
+    // Without a connection, that is said already.
+    problem: failure ?? (state.connection === 'open' ? state.problem : null),
+    async run(command) {
+      if (isRunning) return null;
+      setRunning(true);
+      setFailure(null);
+      try {
+        return await store.execute(command);
+      } catch (error) {
+        setFailure(asControlError(error));
+        return null;
+      } finally {
+        setRunning(false);
+      }
+    },
+  };
+}
+
+/** Null until the desktop says it, and in a browser. */
+export function useDesktopView(desktop: DesktopApi | null) {
+  const [view, setView] = useState<DesktopView | null>(null);
+  useEffect(() => {
+    if (!desktop) return;
+    // A failure is ignored, because `onChange` reports changes anyway.
+    desktop.call('desktop', null).then(setView, () => {});
+    return desktop.onChange(setView);
+  }, [desktop]);
+  return view;
 }

@@ -1,13 +1,14 @@
 /** Chooses a key or a group: a plain menu if there are few, a search field if there are many. */
-import { NativeSelect } from '@mantine/core';
+import { NativeSelect, PasswordInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Wanted } from '../../../server/contract/find.ts';
 import { useMessages } from '../../messages/use-messages.ts';
+import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import type { Kind, ViewOf } from '../../state/control/control-store.ts';
 import { useCount, useFound, useNameOf } from '../../state/control/use-found.ts';
 import { pageLength, searchDelayMs } from '../lists/LongList.tsx';
-import { type Chosen, chosenOf, chosenText } from './chosen.ts';
+import classes from './FilterBar.module.css';
 import { type SearchOptions, SearchSelect } from './SearchSelect.tsx';
 
 interface FindSelectProps {
@@ -90,3 +91,88 @@ const keyOption = ({ id, name, suffix }: ViewOf['key']) => ({
   ...{ value: chosenText({ kind: 'key', id }), label: name ?? id },
   ...(suffix !== null && { detail: `…${suffix}` }),
 });
+
+/** Or all keys or groups. */
+export type FilterOptions = readonly { value: string; label: string }[] | Kind;
+
+interface FilterSelectProps {
+  label: string;
+  /** Label of the choice that filters nothing. */
+  any: string;
+  options: FilterOptions;
+  /** Empty: any. */
+  value: string;
+  onChange(value: string): void;
+}
+
+/** One of the filter menus above a list. */
+export function FilterSelect({ label, any, options, value, onChange }: FilterSelectProps) {
+  if (typeof options === 'string') {
+    return (
+      <FindSelect
+        {...{ className: classes.filter, size: 'xs', label, isBare: true, any }}
+        kinds={[options]}
+        chosen={value === '' ? null : { kind: options, id: value }}
+        onChange={(chosen) => onChange(chosen?.id ?? '')}
+      />
+    );
+  }
+  // What is chosen may be gone, such as a provider that was removed.
+  const isThere = value === '' || options.some((option) => option.value === value);
+  return (
+    <NativeSelect
+      className={classes.filter}
+      size="xs"
+      aria-label={label}
+      data={[{ value: '', label: any }, ...options, ...(isThere ? [] : [{ value, label: value }])]}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}
+
+/** Chooses a key, with a field for its secret if that was not kept. */
+export function KeyChooser({ choice }: { choice: KeyChoice }) {
+  const { keyChooser: names } = useMessages();
+  const { key, secret, isNone } = choice;
+  return (
+    <>
+      {isNone ? (
+        <NativeSelect label={names.key} disabled data={[names.none]} />
+      ) : (
+        <FindSelect
+          kinds={['key']}
+          label={names.key}
+          chosen={key && { kind: 'key', id: key.id }}
+          onChange={(chosen) => chosen && choice.choose(chosen.id)}
+          wanted={{ enabled: true }}
+        />
+      )}
+      {key && !key.canReveal && (
+        <PasswordInput
+          label={names.secret}
+          description={names.notKept}
+          value={secret ?? ''}
+          onChange={(event) => choice.enter(event.currentTarget.value.trim())}
+          autoComplete="off"
+          wrapperProps={{ 'data-key-secret': true }}
+          visibilityToggleButtonProps={{ 'aria-label': names.showEntered, tabIndex: 0 }}
+        />
+      )}
+    </>
+  );
+}
+
+/** A key or a group. */
+export interface Chosen {
+  kind: Kind;
+  id: string;
+}
+
+/** As menus and addresses hold it: `key:k1`. */
+export const chosenText = ({ kind, id }: Chosen) => `${kind}:${id}`;
+
+export function chosenOf(text: string): Chosen | null {
+  const [kind, ...id] = text.split(':');
+  return kind === 'key' || kind === 'group' ? { kind, id: id.join(':') } : null;
+}

@@ -15,7 +15,7 @@ import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { GoneNote } from '../../components/feedback/EmptyNote.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
-import { KeyChooser } from '../../components/selects/KeyChooser.tsx';
+import { KeyChooser } from '../../components/selects/FindSelect.tsx';
 import { ModelField } from '../../components/selects/ModelField.tsx';
 import { useMessages } from '../../messages/use-messages.ts';
 import { type KeyChoice, useKeyChoice } from '../../state/choices/use-key-choice.ts';

@@ -7,7 +7,7 @@ import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { ChangeList } from '../../components/import/ChangeList.tsx';
 import { Section } from '../../components/layout/Section.tsx';
 import list from '../../components/lists/List.module.css';
-import { FilterSelect } from '../../components/selects/FilterSelect.tsx';
+import { FilterSelect } from '../../components/selects/FindSelect.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';

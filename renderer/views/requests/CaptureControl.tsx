@@ -6,8 +6,7 @@ import type { TimedCaptureView } from '../../../server/contract/status-views.ts'
 import { DialogActions, ModalFrame } from '../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { pageLength } from '../../components/lists/LongList.tsx';
-import type { Chosen } from '../../components/selects/chosen.ts';
-import { FindSelect } from '../../components/selects/FindSelect.tsx';
+import { type Chosen, FindSelect } from '../../components/selects/FindSelect.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useControlState } from '../../state/control/use-control.ts';

@@ -1,24 +1,32 @@
 import { Button, Group, SegmentedControl } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { IconDownload, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useCallback, useState } from 'react';
-import { type SessionInFull, titleOf } from '../../../server/contract/session-views.ts';
+import { costOfSum } from '../../../server/contract/ledger.ts';
+import {
+  programOf,
+  type RequestText,
+  type SessionInFull,
+  type SessionView,
+  titleOf,
+} from '../../../server/contract/session-views.ts';
 import { downloadLines } from '../../components/buttons/download.ts';
+import { CopyLine } from '../../components/copying/CopyButton.tsx';
+import { ConfirmDialog } from '../../components/dialogs/ConfirmDialog.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
 import { Section } from '../../components/layout/Section.tsx';
-import { useMessages } from '../../messages/use-messages.ts';
-import { useControlStore } from '../../state/control/use-control.ts';
+import { type Localization, useLocalization, useMessages } from '../../messages/use-messages.ts';
+import { useCommand } from '../../state/control/use-command.ts';
+import { useControlState, useControlStore } from '../../state/control/use-control.ts';
+import { useNameOf } from '../../state/control/use-found.ts';
 import { useLiveQuery } from '../../state/control/use-query.ts';
 import { type RequestTexts, useRequestTexts } from '../../state/control/use-request-texts.ts';
 import { SessionConversation } from './SessionConversation.tsx';
-import { SessionFacts } from './SessionFacts.tsx';
 import classes from './Sessions.module.css';
-import { type StateChange, StopSession } from './StopSession.tsx';
 import { isRefused } from './session-facts.ts';
-import { TurnChart } from './TurnChart.tsx';
-import { TurnTable } from './TurnTable.tsx';
+import { TurnChart, TurnTable } from './TurnTable.tsx';
 
 /** One session while it goes on: its cost and the reasons for it, turn by turn. */
 export function SessionDetail({ id }: { id: string }) {
@@ -115,5 +123,123 @@ function ExportSession({ full: { session, requests } }: { full: SessionInFull })
     <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />} onClick={download}>
       {names.export}
     </Button>
+  );
+}
+
+interface SessionFactsProps {
+  full: SessionInFull;
+  /** What its first captured request says; undefined if nothing is known of it. */
+  opening: RequestText | undefined;
+}
+
+/** Usage and cost of the whole session. */
+function SessionFacts({ full: { session, requests }, opening }: SessionFactsProps) {
+  const localization = useLocalization();
+  const { formats } = localization;
+  const { facts: names } = localization.messages.sessions;
+  const keyName = useNameOf('key', session.keyId);
+  const { cachedInputTokens, inputTokens, errors, retries, models } = session;
+  const share = inputTokens > 0 ? ` (${formats.percent(cachedInputTokens / inputTokens)})` : '';
+  const lost = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.tokens ?? 0), 0);
+  const lostUsd = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.costUsd ?? 0), 0);
+  const facts: [name: string, value: string][] = [
+    [names.cost, formats.cost(costOfSum(session))],
+    [names.budget, useBudget(session, localization)],
+    [names.input, formats.number(inputTokens)],
+    [names.cached, `${formats.number(cachedInputTokens)}${share}`],
+    [names.lost, lost > 0 ? `${formats.number(lost)}${lostUsd > 0 ? ` (${formats.dollars(lostUsd)})` : ''}` : ''],
+    [names.output, formats.number(session.outputTokens)],
+    [names.turns, formats.number(session.turns)],
+    [names.requests, formats.number(session.requests)],
+    [names.errors, errors > 0 ? formats.number(errors) : ''],
+    [names.retries, retries > 0 ? formats.number(retries) : ''],
+    [names.models, models.join(', ')],
+    [names.client, programOf(session.client) ?? ''],
+    [names.folder, opening?.folder ?? ''],
+    [names.branch, opening?.branch ?? ''],
+    [names.key, keyName ?? session.keyId ?? ''],
+    [names.time, formats.fromTo(session.firstAt, session.lastAt)],
+  ];
+  return (
+    <div className={classes.panel}>
+      <dl className={classes.facts}>
+        {facts
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      <CopyLine value={session.id} label="ID" oneLine />
+    </div>
+  );
+}
+
+/** Empty if there is no budget. */
+function useBudget({ budgetUsedUsd }: SessionView, { messages, formats }: Localization): string {
+  const stopAtUsd = useControlState((state) => state.views?.status.settings.sessionBudget.stopAtUsd ?? null);
+  if (stopAtUsd === null) return '';
+  return messages.sessions.budgetUsed(formats.dollars(budgetUsedUsd), formats.dollars(stopAtUsd));
+}
+
+/** What a command has changed in a session, until the engine's next answer. */
+type StateChange = Partial<Pick<SessionView, 'stoppedAt' | 'isOverBudget'>>;
+
+/** Refuses further requests of a session after confirmation, or allows them again. */
+function StopSession({ session, onChanged }: { session: SessionView; onChanged(change: StateChange): void }) {
+  const { id } = session;
+  const { sessions: names } = useMessages();
+  const { run, isRunning, problem, forget } = useCommand();
+  const isOpen = useControlState((state) => state.connection === 'open');
+  const [isAsking, setAsking] = useState(false);
+  const change = async (type: 'session.stop' | 'session.resume') => {
+    if (!(await run({ type, id }))) return;
+    setAsking(false);
+    onChanged(type === 'session.stop' ? { stoppedAt: Date.now() } : { stoppedAt: null, isOverBudget: false });
+  };
+  if (isRefused(session)) {
+    return (
+      <>
+        {problem && <CommandProblem problem={problem} />}
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPlayerPlay size={14} aria-hidden />}
+          disabled={!isOpen}
+          loading={isRunning}
+          onClick={() => void change('session.resume')}
+        >
+          {names.resume}
+        </Button>
+      </>
+    );
+  }
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconPlayerStop size={14} aria-hidden />}
+        disabled={!isOpen}
+        onClick={() => {
+          forget();
+          setAsking(true);
+        }}
+      >
+        {names.stop.open}
+      </Button>
+      <ConfirmDialog
+        opened={isAsking}
+        title={names.stop.title}
+        text={names.stop.text}
+        confirm={names.stop.confirm}
+        isRunning={isRunning}
+        problem={problem}
+        onConfirm={() => void change('session.stop')}
+        onClose={() => setAsking(false)}
+      />
+    </>
   );
 }

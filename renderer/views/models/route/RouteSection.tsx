@@ -16,7 +16,7 @@ import type { ProviderView } from '../../../../server/contract/provider-views.ts
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { CooldownNote } from '../../../components/feedback/CooldownNote.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
-import type { Chosen } from '../../../components/selects/chosen.ts';
+import type { Chosen } from '../../../components/selects/FindSelect.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
 import type { Messages } from '../../../messages/en/en.ts';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';

@@ -8,7 +8,7 @@ import { DrawerFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
-import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
+import { KeyChooser } from '../../../components/selects/FindSelect.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import type { Failure } from '../../../state/calls/exchange.ts';

@@ -1,11 +1,12 @@
-import { ActionIcon, Modal, Skeleton, Stack } from '@mantine/core';
+import { ActionIcon, Button, Modal, Skeleton, Stack, Textarea } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
-import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
+import { IconChevronDown, IconChevronUp, IconPin, IconPinFilled, IconX } from '@tabler/icons-react';
+import { type FormEvent, Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { longestNote } from '../../../../server/contract/pins.ts';
+import type { PinView, RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
-import { useCommand } from '../../../state/control/use-command.ts';
+import { type CommandRunner, useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { unsavedEdits } from '../../../state/edits/unsaved-edits.ts';
@@ -14,7 +15,6 @@ import { usePanelKeys, withPanelKeys } from '../keyboard/use-panel-keys.ts';
 import { Outcome } from '../list/RequestRow.tsx';
 import type { SendMode } from '../send-again/SendDialog.tsx';
 import { SendMenu } from '../send-again/SendMenu.tsx';
-import { PinButton, PinNote } from './PinNote.tsx';
 import { RequestDetail, useTab } from './RequestDetail.tsx';
 import classes from './RequestPanel.module.css';
 
@@ -183,5 +183,79 @@ function HeadAct({ label, keys, icon, onClick }: HeadActProps) {
     >
       {icon}
     </ActionIcon>
+  );
+}
+
+interface PinButtonProps {
+  full: RequestInFull;
+  command: CommandRunner;
+}
+
+/** Pins a request, or no longer. */
+function PinButton({ full: { request, pin }, command }: PinButtonProps) {
+  const { pins: names } = useMessages().requests;
+  const label = pin ? names.unpin : names.pin;
+  return (
+    <ActionIcon
+      className={classes.headAct}
+      variant="subtle"
+      color={pin ? 'water' : 'gray'}
+      aria-label={label}
+      aria-pressed={pin !== null}
+      title={label}
+      onClick={() => void command.run({ type: pin ? 'request.unpin' : 'request.pin', id: request.id })}
+    >
+      {pin ? <IconPinFilled size={18} /> : <IconPin size={18} />}
+    </ActionIcon>
+  );
+}
+
+interface PinNoteProps {
+  id: string;
+  pin: PinView;
+}
+
+/** The note of a pinned request, which can be edited in its place. */
+function PinNote({ id, pin }: PinNoteProps) {
+  const { requests, cancel } = useMessages();
+  const { pins: names } = requests;
+  const command = useCommand();
+  const [draft, setDraft] = useState<string | null>(null);
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    if (await command.run({ type: 'request.pin', id, note: draft ?? '' })) setDraft(null);
+  };
+  if (draft === null) {
+    return (
+      <p className={classes.pinNote}>
+        <span className={classes.pinText}>{pin.note ?? names.kept}</span>
+        <Button size="compact-xs" variant="subtle" onClick={() => setDraft(pin.note ?? '')}>
+          {pin.note === null ? names.addNote : names.editNote}
+        </Button>
+      </p>
+    );
+  }
+  return (
+    <form className={classes.pinForm} onSubmit={(event) => void save(event)}>
+      <Textarea
+        aria-label={names.note}
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={longestNote}
+        value={draft}
+        autoFocus
+        onChange={({ currentTarget }) => setDraft(currentTarget.value)}
+      />
+      <div className={classes.pinActs}>
+        <Button size="compact-xs" type="submit" loading={command.isRunning}>
+          {names.save}
+        </Button>
+        <Button size="compact-xs" variant="default" onClick={() => setDraft(null)}>
+          {cancel}
+        </Button>
+      </div>
+      {command.problem && <CommandProblem problem={command.problem} />}
+    </form>
   );
 }

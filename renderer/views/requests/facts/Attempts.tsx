@@ -1,16 +1,19 @@
 import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
 import type { CapturedAttempt } from '../../../../server/contract/capture.ts';
-import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
+import { type AttemptRecord, costOf } from '../../../../server/contract/ledger.ts';
 import type { CapturedBody } from '../../../../server/contract/request-views.ts';
 import { CopyLine } from '../../../components/copying/CopyButton.tsx';
-import { useLocalization } from '../../../messages/use-messages.ts';
+import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { apiOfUrl } from '../../../state/chat/read-sent.ts';
-import { useCredentialName } from '../../../state/providers/providers.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
+import { useCredentialName, useProviderName } from '../../../state/providers/providers.ts';
+import { failureWordsOf } from '../../../state/requests/failures.ts';
+import { useRights } from '../../../state/rights/use-rights.ts';
 import { MessageTab } from '../body/BodyTabs.tsx';
+import panel from '../detail/RequestPanel.module.css';
 import classes from './Attempts.module.css';
-import { AttemptUsage } from './AttemptUsage.tsx';
-import { FailureWords } from './FailureWords.tsx';
-import { ProviderLink } from './ProviderLink.tsx';
+import { usageAmounts } from './usage-amounts.ts';
 
 interface AttemptsProps {
   attempts: readonly AttemptRecord[];
@@ -120,4 +123,43 @@ function Unfolded({ title, children }: { title: string; children: ReactNode }) {
       {isOpen && children}
     </details>
   );
+}
+
+/** The attempt's share of the request's usage and cost, in one line. */
+function AttemptUsage({ attempt }: { attempt: AttemptRecord }) {
+  const { usage, usageCertainty } = attempt;
+  const { messages, formats } = useLocalization();
+  const { usageNames, certaintyMarks, usedNothing } = messages.requests;
+  const known = costOf(attempt, usage !== null);
+  if (known === 'nothing') return <p className={panel.used}>{usedNothing}</p>;
+  const amounts = usageAmounts(usage, usageNames).map(({ name, amount }) => `${name} ${formats.number(amount)}`);
+  const cost = known === 'unknown' ? `${messages.requests.cost} ${messages.unknownCost}` : formats.cost(known);
+  return (
+    <p className={panel.used}>
+      {[...amounts, cost].join(' · ')}
+      {usageCertainty !== 'reported' && usageCertainty !== 'none' && (
+        <span className={panel.mark}>{certaintyMarks[usageCertainty]}</span>
+      )}
+    </p>
+  );
+}
+
+/** Why an attempt failed; a quotation only if the provider said it. The status is shown beside it. */
+export function FailureWords({ error, className }: { error: string; className: string | undefined }) {
+  const { inspector } = useMessages();
+  const { by, words } = failureWordsOf(error);
+  if (words === '') return null;
+  if (by === 'provider') return <blockquote className={className}>{words}</blockquote>;
+  return <p className={className}>{by === 'connection' ? inspector.connectionError(words) : words}</p>;
+}
+
+/**
+ * The name of a provider, as a link if it has a page that the person may open. The demo and removed providers have
+ * none.
+ */
+export function ProviderLink({ id }: { id: string }) {
+  const name = useProviderName()(id);
+  const hasPage = useControlState(({ views }) => views?.providers.some((each) => each.id === id && !each.isDemo));
+  const href = `/providers/${id}`;
+  return useRights().mayOpen(href) && hasPage ? <Link href={href}>{name}</Link> : name;
 }

@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { CacheNote } from '../../../../server/contract/ledger.ts';
+import { type CacheNote, costOf } from '../../../../server/contract/ledger.ts';
+import type { LossNote } from '../../../../server/contract/loss-codes.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
 import { CopyLine } from '../../../components/copying/CopyButton.tsx';
 import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useGroup, useKey } from '../../../state/control/use-found.ts';
+import { useQuery } from '../../../state/control/use-query.ts';
 import { useCredentialName } from '../../../state/providers/providers.ts';
 import { outputRateOf } from '../../../state/requests/live-request.ts';
 import { useRights } from '../../../state/rights/use-rights.ts';
 import classes from '../detail/RequestPanel.module.css';
-import { Losses } from './Losses.tsx';
-import { ProviderLink } from './ProviderLink.tsx';
-import { SessionLink } from './SessionLink.tsx';
-import { UsageFacts } from './UsageFacts.tsx';
+import { ProviderLink } from './Attempts.tsx';
+import { usageAmounts } from './usage-amounts.ts';
 
 /** The request, its target, timing, usage and cost. */
 export function Summary({ request }: { request: RequestView }) {
@@ -101,4 +101,69 @@ function Facts({ request }: { request: RequestView }) {
       <CopyLine value={request.id} label={factNames.id} oneLine />
     </>
   );
+}
+
+/** The usage, how certain it is, and the cost. */
+function UsageFacts({ request }: { request: RequestView }) {
+  const { usage, usageCertainty } = request;
+  const { messages, formats } = useLocalization();
+  const { usageNames, certainties, cost } = messages.requests;
+  return (
+    <>
+      <p className={classes.note}>{certainties[usageCertainty]}</p>
+      <dl className={classes.facts}>
+        {usageAmounts(usage, usageNames).map(({ name, amount }) => (
+          <div key={name} className={classes.fact}>
+            <dt>{name}</dt>
+            <dd>{formats.number(amount)}</dd>
+          </div>
+        ))}
+        <div className={classes.fact}>
+          <dt>{cost}</dt>
+          <dd>{formats.cost(costOf(request, usage !== null))}</dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+/** What the translation to the provider's API dropped or emulated. */
+function Losses({ request: { dropped, emulated } }: { request: RequestView }) {
+  const { losses } = useLocalization().messages.requests;
+  return (
+    <>
+      <Notes title={losses.dropped} notes={dropped} />
+      <Notes title={losses.emulated} notes={emulated} />
+    </>
+  );
+}
+
+function Notes({ title, notes }: { title: string; notes: readonly LossNote[] }) {
+  const { messages, formats } = useLocalization();
+  const { losses } = messages.requests;
+  if (notes.length === 0) return null;
+  return (
+    <>
+      <p className={classes.note}>{title}</p>
+      <ul className={classes.losses}>
+        {notes.map(({ code, field, times }) => (
+          <li key={`${code} ${field}`}>
+            <span className={classes.mono}>{field}</span>
+            {times > 1 && <span className={classes.mark}>{losses.times(formats.number(times))}</span>}
+            <span className={classes.reason}>{losses.reasons[code]}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The session that a request belongs to, with its cost so far. */
+function SessionLink({ id }: { id: string }) {
+  const { messages, formats } = useLocalization();
+  const { answer } = useQuery<'session'>({ type: 'session', id });
+  const { ofRequest } = messages.sessions;
+  const session = answer?.session;
+  const cost = session && session.costUsd !== null ? formats.dollars(session.costUsd) : null;
+  return <Link href={`/sessions/${id}`}>{session ? ofRequest(formats.number(session.requests), cost) : id}</Link>;
 }

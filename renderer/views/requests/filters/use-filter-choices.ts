@@ -1,7 +1,7 @@
 import { outcomes } from '../../../../server/contract/comparison.ts';
 import { operations } from '../../../../server/contract/operations.ts';
 import { ranges } from '../../../../server/contract/request-filter.ts';
-import type { FilterOptions } from '../../../components/selects/FilterSelect.tsx';
+import type { FilterOptions } from '../../../components/selects/FindSelect.tsx';
 import { type Localization, useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';

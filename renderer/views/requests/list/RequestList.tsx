@@ -6,9 +6,8 @@ import { useMessages } from '../../../messages/use-messages.ts';
 import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
 import type { ColumnName } from './columns.ts';
-import { ListFoot } from './ListFoot.tsx';
 import classes from './RequestTable.module.css';
-import { RequestTable, rowsAhead } from './RequestTable.tsx';
+import { ListFoot, RequestTable, rowsAhead } from './RequestTable.tsx';
 import type { ShownRequests } from './use-requests.ts';
 
 interface RequestListProps {

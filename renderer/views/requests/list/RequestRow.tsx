@@ -1,17 +1,17 @@
 import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
-import { clientNameOf, type RequestOutcome } from '../../../../server/contract/ledger.ts';
+import { type AttemptRecord, clientNameOf, type RequestOutcome } from '../../../../server/contract/ledger.ts';
+import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
 import { type LiveRequest, outputRateOf } from '../../../state/requests/live-request.ts';
 import { useNow } from '../../../state/window/use-now.ts';
 import { togglePick } from '../diff/picked.ts';
-import { AttemptDots } from './AttemptDots.tsx';
+import { usageInRow } from '../facts/usage-amounts.ts';
 import type { ColumnName } from './columns.ts';
 import classes from './RequestTable.module.css';
-import { usageInRow } from './usage-in-row.ts';
 
 const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
   ok: classes.good,
@@ -218,4 +218,31 @@ function Duration({ request: { startedAt, outcome, totalMs } }: { request: LiveR
   // How long an interrupted request took is unknown.
   if (totalMs === null && outcome !== null) return nothing;
   return totalMs === null ? <span className={classes.soft}>{text}</span> : text;
+}
+
+type AttemptState = 'failed' | 'stopped' | 'answered';
+
+/** More would not fit into a row. */
+const mostDots = 6;
+
+/** The outcome of each attempt, if there were several: a rescued request is red, red, green. */
+function AttemptDots({ attempts }: { attempts: readonly AttemptRecord[] }) {
+  const { messages, formats } = useLocalization();
+  const { attemptStates, attemptsInWords } = messages.requests;
+  if (attempts.length < 2) return null;
+  const states = attempts.map(stateOf);
+  const description = states.map((state) => attemptStates[state]).join(', ');
+  const words = attemptsInWords(formats.number(states.length), description);
+  return (
+    <span className={classes.dots} role="img" aria-label={words} title={words}>
+      {withIndexKeys(states.slice(-mostDots)).map(({ key, value }) => (
+        <span key={key} className={classes[value]} />
+      ))}
+    </span>
+  );
+}
+
+function stateOf({ failure, error }: AttemptRecord): AttemptState {
+  if (failure !== null && failure !== 'client-gone') return 'failed';
+  return error === null && failure === null ? 'answered' : 'stopped';
 }

@@ -1,19 +1,20 @@
-import { Button } from '@mantine/core';
-import { IconArrowUp } from '@tabler/icons-react';
+import { Button, Menu } from '@mantine/core';
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type MouseEvent, useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { type FilterCondition, type FilterField, withCondition } from '../../../../server/contract/request-filter.ts';
+import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { useNameOf } from '../../../state/control/use-found.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
-import { hrefOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
+import { hrefOf, type ShownFilter, type SortBy, searchOf } from '../../../state/requests/request-filter.ts';
 import { comparePicked, togglePick, usePicked } from '../diff/picked.ts';
 import { useRowFocus } from '../keyboard/use-row-focus.ts';
-import { ColumnHeads } from './ColumnHeads.tsx';
-import { type ColumnName, widthsOf } from './columns.ts';
-import { ListFoot } from './ListFoot.tsx';
+import { type ColumnName, sortOfColumn, widthsOf } from './columns.ts';
 import { RequestRow } from './RequestRow.tsx';
 import classes from './RequestTable.module.css';
-import { RowMenu, type RowMenuPlace } from './RowMenu.tsx';
 import { type ShownRequests, useFirstWords } from './use-requests.ts';
 
 const rowHeights = { wide: 33, narrow: 55 };
@@ -166,4 +167,153 @@ function NewRequestsButton({ waiting, onShow }: { waiting: number; onShow(): voi
       {messages.requests.newOnes(waiting, formats.number(waiting))}
     </Button>
   );
+}
+
+/** The heading that was pressed. A new order mounts a new list, in which this heading gets the focus back. */
+let pressed: ColumnName | null = null;
+
+interface ColumnHeadsProps {
+  names: readonly ColumnName[];
+  filter: ShownFilter;
+  /** Rows then have two lines that do not align with columns, so the headings are for screen readers only. */
+  isNarrow: boolean;
+}
+
+/** The column headings. Those of sortable columns are buttons; the order is part of the address. */
+function ColumnHeads({ names, filter, isNarrow }: ColumnHeadsProps) {
+  const { columns } = useMessages().requests;
+  const isSortedBy = (by: SortBy | 'time' | undefined) => by !== undefined && by === (filter.sort?.by ?? 'time');
+  const direction = filter.sort?.isAscending ? 'ascending' : 'descending';
+  return (
+    <tr className={classes.row}>
+      {names.map((name) => {
+        const by = sortOfColumn[name];
+        return (
+          <th key={name} className={classes[name]} aria-sort={isSortedBy(by) ? direction : undefined}>
+            {by === undefined || isNarrow ? columns[name] : <SortHead name={name} by={by} filter={filter} />}
+          </th>
+        );
+      })}
+    </tr>
+  );
+}
+
+interface SortHeadProps {
+  name: ColumnName;
+  by: SortBy | 'time';
+  filter: ShownFilter;
+}
+
+/** Sorts by highest first; pressed again, by lowest first. */
+function SortHead({ name, by, filter }: SortHeadProps) {
+  const { columns } = useMessages().requests;
+  const [, navigate] = useLocation();
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (pressed !== name) return;
+    pressed = null;
+    // Does not take the focus if the person has moved it meanwhile.
+    if (document.activeElement === document.body) button.current?.focus();
+  }, [name]);
+  const { sort, ...others } = filter;
+  const isSorted = by === (sort?.by ?? 'time');
+  const choose = () => {
+    const isAscending = isSorted && !sort?.isAscending;
+    const next = searchOf(by === 'time' ? others : { ...others, sort: { by, isAscending } });
+    if (next === searchOf(filter)) return;
+    pressed = name;
+    navigate(`/requests${next}`);
+  };
+  const Arrow = sort?.isAscending ? IconArrowUp : IconArrowDown;
+  return (
+    <button ref={button} type="button" className={classes.sortHead} onClick={choose}>
+      {columns[name]}
+      {isSorted && <Arrow className={classes.sortArrow} size={12} aria-hidden />}
+    </button>
+  );
+}
+
+/** Where the menu of a row was asked for, by the pointer or the keyboard. */
+interface RowMenuPlace {
+  request: LiveRequest;
+  /** In pixels of the window. */
+  x: number;
+  y: number;
+}
+
+interface RowMenuProps {
+  place: RowMenuPlace;
+  filter: ShownFilter;
+  onClose(): void;
+}
+
+/** Selects the row to be compared, and what it can be filtered by: each of its cells that names something. */
+function RowMenu({ place: { request, x, y }, filter, onClose }: RowMenuProps) {
+  const { requests: names } = useMessages();
+  const [, navigate] = useLocation();
+  const providerName = useProviderName();
+  const { ids } = usePicked();
+  const keyName = useNameOf('key', request.keyId);
+  const groupName = useNameOf('group', request.groupId);
+  const cells: [field: FilterField, label: string, value: string | null, name: string | null][] = [
+    ['model', names.filters.model, request.modelAsked ?? request.modelServed, null],
+    ['provider', names.filters.provider, request.provider, request.provider && providerName(request.provider)],
+    ['key', names.filters.keyId, request.keyId, keyName],
+    ['group', names.filters.groupId, request.groupId, groupName],
+    ['status', names.filters.status, request.status === null ? null : String(request.status), null],
+    ['client', names.filters.client, request.client, null],
+  ];
+  const choose = (condition: FilterCondition) =>
+    navigate(`/requests${searchOf(withCondition(filter, condition) ?? filter)}`);
+  return (
+    <Menu
+      opened
+      onClose={onClose}
+      position="bottom-start"
+      returnFocus
+      withInitialFocusPlaceholder={false}
+      withinPortal
+      portalProps={inMain}
+    >
+      <Menu.Target>
+        <button
+          type="button"
+          className={classes.menuPlace}
+          style={{ left: x, top: y }}
+          tabIndex={-1}
+          aria-label={names.filterByRow}
+        />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => togglePick(request.id)}>
+          {ids.includes(request.id) ? names.picks.unpick : names.picks.pick}
+        </Menu.Item>
+        <Menu.Divider />
+        {cells.map(
+          ([field, label, value, name]) =>
+            value !== null && (
+              <Menu.Item key={field} onClick={() => choose({ field, value })}>
+                {names.onlyCondition(`${label}: ${name ?? value}`)}
+              </Menu.Item>
+            ),
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Puts the menu inside a landmark of the page. */
+const inMain = { target: 'main' };
+
+/** Shown below the list while older requests are loading, or if loading them failed. */
+export function ListFoot({ isLoading, problem }: Pick<ShownRequests, 'isLoading' | 'problem'>) {
+  const { requests: names } = useMessages();
+  if (problem) {
+    return (
+      <div className={classes.foot}>
+        <CommandProblem problem={problem} />
+      </div>
+    );
+  }
+  return isLoading && <div className={classes.foot}>{names.loadingOlder}</div>;
 }

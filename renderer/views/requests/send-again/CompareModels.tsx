@@ -4,8 +4,7 @@ import { answerTextOf, saidTextOf } from '../../../../server/contract/conversati
 import { type KeptRequest, modelOf, spreadOf, withModel } from '../../../../server/contract/sent-request.ts';
 import { ModeSwitch } from '../../../components/conversation/ConversationView.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { FigureTable } from '../../../components/lists/FigureTable.tsx';
-import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
+import { KeyChooser } from '../../../components/selects/FindSelect.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { callPath, type PathCall } from '../../../state/calls/gateway-api.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
@@ -13,6 +12,7 @@ import { useModelChoice } from '../../../state/choices/use-model-choice.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import type { LiveRequest } from '../../../state/requests/live-request.ts';
 import { ComparedText, useDiff } from './ComparedTexts.tsx';
+import { FigureTable } from './Comparison.tsx';
 import classes from './SendAgain.module.css';
 import { answerOf, type SecondAnswer, useRequestKey } from './use-second-answer.ts';
 

@@ -4,7 +4,7 @@ import { answerTextOf, contentOf, saidTextOf } from '../../../../server/contract
 import { costOf } from '../../../../server/contract/ledger.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { MediaBody } from '../../../components/body/BodyView.tsx';
-import { FigureTable } from '../../../components/lists/FigureTable.tsx';
+import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
@@ -104,3 +104,38 @@ export function RequestFigures({ first, second, secondStatus, heads, more = [] }
 }
 
 const noFigures = { provider: null, modelServed: null, totalMs: null, firstByteMs: null, usage: null };
+
+interface FigureTableProps {
+  /** Headings of the columns of figures. */
+  heads: readonly string[];
+  /** One value per column; an empty value is shown as a dash. */
+  rows: readonly { name: string; values: readonly ReactNode[] }[];
+}
+
+/** Compares the figures of several requests side by side. */
+export function FigureTable({ heads, rows }: FigureTableProps) {
+  return (
+    <table className={classes.figures}>
+      <thead>
+        <tr>
+          <td />
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, values }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            {heads.map((head, column) => (
+              <td key={head}>{values[column] || nothing}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

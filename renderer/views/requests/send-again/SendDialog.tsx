@@ -13,7 +13,7 @@ import {
 import bodyClasses from '../../../components/body/Body.module.css';
 import { LazyCodeView } from '../../../components/body/BodyView.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { KeyChooser } from '../../../components/selects/KeyChooser.tsx';
+import { KeyChooser } from '../../../components/selects/FindSelect.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { formatJson } from '../../../state/captured/format-json.ts';
