@@ -69,7 +69,7 @@ it('reports a program with a wrong key, for which no row exists', async () => {
 /** A key that may send one request a minute, and a program with it that sends far more than are listed. */
 const overLimit = {
   config: {
-    providers,
+    settings: { demo: 'on' as const },
     keys: [{ id: 'k1', name: 'Loop', group: 'default', hash: hashOf(testKey), limits: { requestsPerMinute: 1 } }],
   },
   async begin({ baseUrl }: { baseUrl: string }) {
@@ -78,7 +78,7 @@ const overLimit = {
       'content-type': 'application/json',
       'user-agent': 'loop/1.0',
     };
-    const body = JSON.stringify({ model: 'gpt-x', messages });
+    const body = JSON.stringify({ model: 'demo-chat', messages });
     for (let sent = 0; sent < 4 * refusalsListedPerMinute; sent++)
       await (await fetch(`${baseUrl}/chat/completions`, { method: 'POST', headers, body })).text();
   },
