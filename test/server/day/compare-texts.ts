@@ -135,6 +135,7 @@ function compareLogged(differences: Differences, line: string, row: RequestView 
   const about = usageCertainty === 'estimated' || usageCertainty === 'reserved' ? '~' : '';
   const isUnknown = usage?.inputTokens === undefined && usage?.outputTokens === undefined;
   const tokens = isUnknown ? '-' : `${about}${usage?.inputTokens ?? '?'} + ${usage?.outputTokens ?? '?'}`;
-  const cost = costUsd === null ? '-' : `${about}$${costUsd.toFixed(5)}`;
+  const isNothing = row.outcome === null || (costUsd === 0 && usage === null);
+  const cost = isNothing ? '-' : costUsd === null ? 'unknown' : `${about}$${costUsd.toFixed(5)}`;
   differences.expect(`sluice log, ${row.id}`, cellsOf(line).slice(7, 9).join(' '), `${tokens} ${cost}`);
 }

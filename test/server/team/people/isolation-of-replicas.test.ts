@@ -295,13 +295,15 @@ describe.runIf(hasPostgres())('at another replica', () => {
     const { secret } = made as { secret: string };
     await team.ask(replica, boss, { type: 'faults.stop', ...{ group: marker } });
     // A session's cost is read while its first request runs, so that request may not be counted yet.
-    for (let request = 0; request < 4; request++) await chatIn(replica, secret, boss);
+    let id = '';
+    for (let request = 0; request < 4; request++) id = await chatIn(replica, secret, boss);
+    await team.ask(replica, boss, { type: 'request.pin', ...{ id, note: marker } });
     await team.ask(replica, boss, { type: 'capture.start', ...{ group: marker } });
     await team.ask(replica, ada, { type: 'provider.reset-health', ...{ id: `${marker}-provider` } });
   }
 
-  /** Resolves once the request is recorded. */
-  async function chatIn(replica: number, secret: string, boss: Shown): Promise<void> {
+  /** Resolves with its id once the request is recorded. */
+  async function chatIn(replica: number, secret: string, boss: Shown): Promise<string> {
     const reply = await fetch(`${team.replicas[replica]?.baseUrl}/chat/completions`, {
       method: 'POST',
       body: JSON.stringify({ model: `${marker}-model`, messages: [{ role: 'user', content: marker }] }),
@@ -311,6 +313,7 @@ describe.runIf(hasPostgres())('at another replica', () => {
     expect(reply.status).toBe(200);
     const id = reply.headers.get('x-sluice-request-id') ?? '';
     await eventually(() => team.ask(replica, boss, { type: 'request', ...{ id } }).then(Boolean, () => false));
+    return id;
   }
 
   test('no route of the API shows or changes what another group has made, and none is without a case', async () => {
