@@ -27,7 +27,8 @@ export function CurrentScreen() {
   if (destination.kind === 'moved') {
     const { to } = destination;
     const rest = search && `${to.includes('?') ? '&' : '?'}${search}`;
-    return <Redirect to={`${to}${rest}`} replace />;
+    // The key: wouter redirects when it is mounted, and one address may lead on to another.
+    return <Redirect key={path} to={`${to}${rest}`} replace />;
   }
   if (destination.kind !== 'screen') {
     return isPersonKnown ? <NoPage key={path} destination={destination} /> : <ListSkeleton rows={3} rowHeight={60} />;
