@@ -316,6 +316,28 @@ describe('the window', () => {
     expect(ofPanel.length).toBeGreaterThan(20);
   });
 
+  test('has the classes that its components use, and no others', () => {
+    const sheets = new Map<string, { used: Set<string>; isChosenFrom: boolean }>();
+    const missing: string[] = [];
+    for (const { path, text } of window)
+      for (const [, name, from = ''] of text.matchAll(/import (\w+) from '([^']+\.module\.css)'/g)) {
+        const file = join(dirname(path), from);
+        const sheet = sheets.get(file) ?? { used: new Set(), isChosenFrom: false };
+        sheets.set(file, sheet);
+        for (const [, used = ''] of text.matchAll(new RegExp(`\\b${name}\\.(\\w+)`, 'g'))) {
+          if (!classesIn(file).has(used)) missing.push(`${path} uses .${used}, which ${file} lacks`);
+          sheet.used.add(used);
+        }
+        sheet.isChosenFrom ||= text.includes(`${name}[`);
+      }
+    expect(missing).toEqual([]);
+    const unused = [...sheets].flatMap(([file, { used, isChosenFrom }]) =>
+      isChosenFrom ? [] : [...classesIn(file)].filter((name) => !used.has(name)).map((name) => `.${name} of ${file}`),
+    );
+    expect(unused).toEqual([]);
+    expect(sheets.size).toBeGreaterThan(20);
+  });
+
   test('has no circle between its folders, types included', () => {
     expect(circlesBetweenFolders(window)).toEqual([]);
   });
@@ -556,4 +578,9 @@ function findCycles(all: readonly Source[]): string[] {
   };
   for (const path of targets.keys()) visit(path, []);
   return cycles;
+}
+
+function classesIn(file: string): Set<string> {
+  const selectors = readFileSync(join(root, file), 'utf8').replace(/\/\*.*?\*\/|\{[^{}]*\}/gs, ' ');
+  return new Set([...selectors.matchAll(/\.([a-zA-Z][\w-]*)/g)].map(([, name = '']) => name));
 }

@@ -73,11 +73,9 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
     <NameCell className={`${classes.model} ${classes.mono}`} name={modelAsked ?? modelServed} />
   ),
   provider: ProviderCell,
-  key: ({ request }) => <NameCell className={classes.key} name={useNameOf('key', request.keyId)} />,
-  group: ({ request }) => <NameCell className={classes.group} name={useNameOf('group', request.groupId)} />,
-  client: ({ request }) => (
-    <NameCell className={classes.client} name={request.client && clientNameOf(request.client)} />
-  ),
+  key: ({ request }) => <NameCell name={useNameOf('key', request.keyId)} />,
+  group: ({ request }) => <NameCell name={useNameOf('group', request.groupId)} />,
+  client: ({ request }) => <NameCell name={request.client && clientNameOf(request.client)} />,
   firstByte: ({ request: { firstByteMs } }) => {
     const { formats } = useLocalization();
     return <td className={classes.firstByte}>{firstByteMs === null ? nothing : formats.duration(firstByteMs)}</td>;
@@ -159,9 +157,7 @@ function TimeCell({ request: { startedAt } }: CellProps) {
 
 function ProviderCell({ request, providerName }: CellProps) {
   const { cassettes } = useLocalization().messages;
-  return (
-    <NameCell className={classes.provider} name={request.cassette === 'replayed' ? cassettes.name : providerName} />
-  );
+  return <NameCell name={request.cassette === 'replayed' ? cassettes.name : providerName} />;
 }
 
 function RateCell({ request }: CellProps) {
@@ -175,7 +171,7 @@ function RateCell({ request }: CellProps) {
   );
 }
 
-function NameCell({ className, name }: { className: string | undefined; name: string | null }) {
+function NameCell({ className, name }: { className?: string; name: string | null }) {
   return (
     <td className={className} title={name ?? undefined}>
       {name ?? nothing}
