@@ -19,8 +19,9 @@ export interface AuditEntry {
   /** The client's IP address; null if unknown. */
   address: string | null;
   /**
-   * The command's `type`; `sign-in`; `left`, if the identity provider says that the person has; `request.read`, whose `target`
-   * names the requests; or a `ScimAction`.
+   * The command's `type`; `sign-in`; `left`, if the identity provider says that the person has: `target` names keys that go on, as
+   * the configuration is a file that Sluice does not write; `request.read`, whose `target` names the requests; or a
+   * `ScimAction`.
    */
   action: string;
   /** What the action concerned, such as the id of a key; null if that has no name. */

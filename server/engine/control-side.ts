@@ -93,7 +93,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     },
     engine: () => ({ ...ports.engine(), ...secrets.view(), givenAddress: givenAddress(gatewayPorts) }),
   });
-  side?.onLeft(revokeBy(control));
+  side?.onLeft(revokeBy(control, config));
   sessions.onBudgetReached(control.sessionBudgetReached);
   limits.onReached(control.limitReached);
   limits.onChange(control.statusChanged);
@@ -124,9 +124,13 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
   };
 }
 
-const revokeBy = ({ execute }: ControlPlane): Parameters<PeopleSide['onLeft']>[0] =>
+const revokeBy = ({ execute }: ControlPlane, config: GatewayPorts['config']): Parameters<PeopleSide['onLeft']>[0] =>
   async function revoke(id, keys) {
-    if (keys !== 'keep') await execute({ type: 'person.revoke', id, keys });
+    if (keys === 'keep') return [];
+    if (config.readOnly)
+      return config.current.config.keys.filter(({ owner, enabled }) => owner === id && enabled).map((key) => key.id);
+    await execute({ type: 'person.revoke', id, keys });
+    return [];
   };
 
 /** Null if people do not sign in. Rejects with an Error that names a proxy that is not an address. */

@@ -63,8 +63,11 @@ export interface PeopleSide {
   people: People;
   door: PeopleDoor;
   keyOwners: Pick<PeopleStore, 'keepKeyOwners' | 'endKeyOwners' | 'keysOf'>;
-  /** Replaces what is done when a person has left: what becomes of their keys. */
-  onLeft(leave: (personId: string, keys: PeopleSettings['keysOfLeavers']) => Promise<void>): void;
+  /**
+   * Replaces what is done when a person has left: what becomes of their keys. Resolves with the ids of those that go on,
+   * because the configuration cannot be changed.
+   */
+  onLeft(leave: (personId: string, keys: PeopleSettings['keysOfLeavers']) => Promise<readonly string[]>): void;
   close(): Promise<void>;
 }
 

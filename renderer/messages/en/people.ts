@@ -137,7 +137,8 @@ export const tokens = {
 
 export const peopleActions: AuditActions<'sign-in' | 'left' | 'token' | 'person' | 'scim' | 'team'> = {
   'sign-in': () => 'signed in',
-  left: () => 'has left, says the identity provider',
+  left: (keys) =>
+    `has left, says the identity provider${keys && `; their keys in the configuration file still work: ${keys}`}`,
   'token.create': (target) => `created API token ${target}`,
   'token.revoke': (target) => `revoked API token ${target}`,
   'person.sign-out': (target) => `signed out ${target} everywhere`,

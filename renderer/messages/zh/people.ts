@@ -127,7 +127,7 @@ export const tokens: typeof english.tokens = {
 
 const peopleActions: typeof english.peopleActions = {
   'sign-in': () => '登录',
-  left: () => '已离开（身份提供者告知）',
+  left: (keys) => `已离开（身份提供者告知）${keys && `；其在配置文件中的密钥仍然有效：${keys}`}`,
   'token.create': (target) => `创建了 API token ${target}`,
   'token.revoke': (target) => `吊销了 API token ${target}`,
   'person.sign-out': (target) => `让 ${target} 在所有地方退出登录`,

@@ -77,6 +77,8 @@ export interface PeopleStore {
   keepPerson(person: StoredPerson): MaybePromise<void>;
   /** People whose check is due, which is then due again at `nextMs`: of several replicas, one gets each. */
   claimDue(due: { nowMs: number; nextMs: number; limit: number }): MaybePromise<StoredPerson[]>;
+  /** The identity provider is not asked again before the next sign-in. False if that was meanwhile. */
+  endChecks(person: Pick<StoredPerson, 'id' | 'signedInAt'>): MaybePromise<boolean>;
   /** Null if there is no such person. */
   findPerson(id: string): MaybePromise<StoredPerson | null>;
   /** Sorted by name. */

@@ -35,9 +35,25 @@ export interface ScimUser {
   attributes: ScimAttributes;
   /** Increases with each change. */
   version: number;
+  /** Null if nothing of theirs is left to be ended. */
+  ending: ScimEnding | null;
   /** Unix milliseconds. */
   createdAt: number;
   modifiedAt: number;
+}
+
+/** People who have left and what they have, which is to be ended: stored with the change that says so, until it is done. */
+export interface ScimEnding {
+  leavers: readonly ScimLeaver[];
+  /** When it is tried again, unless it is done before. Unix milliseconds. */
+  dueAt: number;
+}
+
+/** Who a user was. */
+export interface ScimLeaver {
+  externalId: string | null;
+  /** In lower case. */
+  addresses: readonly string[];
 }
 
 export interface ScimGroup {
@@ -81,7 +97,8 @@ export interface ScimRange {
 
 /** A group of which it was said that a user is a member, or is one no more. */
 export interface SaidGroup {
-  displayName: string;
+  /** Null if it is the external id of another group. */
+  displayName: string | null;
   externalId: string | null;
   isMember: boolean;
 }
@@ -114,11 +131,16 @@ export interface ScimStore {
   addUser(user: ScimUser): Promise<boolean>;
   /**
    * Stores the next version. `changed`: it is not the next one of what is stored. An external id that is replaced is
-   * remembered as that of a user who is not active.
+   * remembered as that of a user who is not active. If such a user gets another external id, they are somebody else, who
+   * is in no group.
    */
   replaceUser(user: ScimUser): Promise<'stored' | 'taken' | 'changed'>;
   /** Its external id is remembered as that of a user who is not active. Null if there is no such user. */
   removeUser(id: string, atMs: number): Promise<ScimUser | null>;
+  /** Users of whom something is to be ended by now, which is then due again at `nextMs`: of several replicas, one gets each. */
+  claimEndings(due: { nowMs: number; nextMs: number }): Promise<ScimUser[]>;
+  /** It is done, unless there is more to be ended meanwhile. */
+  endingDone(user: Pick<ScimUser, 'id' | 'ending'>): Promise<void>;
   findUsers(filter: ScimUserFilter, range: ScimRange): Promise<ScimPage<ScimUser>>;
   /** By external id, of those that it knows. */
   standings(externalIds: readonly string[]): Promise<Map<string, ScimStanding>>;

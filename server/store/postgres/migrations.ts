@@ -4,7 +4,7 @@
  *
  * Times are Unix milliseconds; JSON is stored as it was written.
  */
-import { scimTables } from '../sqlite/scim-store.ts';
+import { scimEndings, scimTables } from '../sqlite/scim-store.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { peopleTables } from './people-tables.ts';
 
@@ -181,4 +181,5 @@ export const postgresMigrations: readonly Migration[] = [
     // By which a person is known to SCIM, and what SCIM says.
     sql: `ALTER TABLE people ADD COLUMN external_id text; ${scimTables('double precision')}`,
   },
+  { name: 'endings by scim', sql: scimEndings('double precision') },
 ];

@@ -18,7 +18,7 @@ import {
 } from '../sqlite/people-rows.ts';
 import { createScimStore } from '../sqlite/scim-store.ts';
 import { columnsOf, unnest } from './columns.ts';
-import { explained } from './failures.ts';
+import { explained, isUniqueViolation } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
 import { type Parameter, type Postgres, readRows, withTimeout } from './postgres.ts';
 
@@ -63,6 +63,10 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
       await ask(keepSql, ...personValues(person));
     },
     claimDue: async ({ nowMs, nextMs, limit }) => (await ask(claimSql, nextMs, nowMs, limit)).rows.map(readPerson),
+    async endChecks({ id, signedInAt }) {
+      const ended = 'UPDATE people SET check_due_at = NULL WHERE id = $1 AND signed_in_at = $2 RETURNING id';
+      return (await ask(ended, id, signedInAt)).rows.length > 0;
+    },
     async findPerson(id) {
       const [row] = (await ask('SELECT * FROM people WHERE id = $1', id)).rows;
       return row ? readPerson(row) : null;
@@ -104,7 +108,7 @@ export function createPostgresPeopleStore(postgres: Pick<Postgres, 'ask'>, notic
       await ask('DELETE FROM key_owners WHERE until_ms < $1', auditSinceMs);
     },
     async close() {},
-    scim: createScimStore(read),
+    scim: createScimStore(read, isUniqueViolation),
   };
 }
 

@@ -3,6 +3,7 @@ import { GatewayError } from '../../contract/errors.ts';
 
 const corrupt = 11;
 const cannotOpen = 14;
+const constraint = 19;
 const notADatabase = 26;
 /** Busy, locked, read-only, I/O error, full, cannot open; also damage, because the file is then replaced. */
 const temporary = new Set([5, 6, 8, 10, corrupt, 13, cannotOpen, notADatabase]);
@@ -21,6 +22,9 @@ export function sqliteCode(error: unknown): number | null {
 export function isTemporary(error: unknown): boolean {
   return temporary.has(sqliteCode(error) ?? -1);
 }
+
+/** Such as that a value is not unique. */
+export const isConstraintViolation = (error: unknown) => sqliteCode(error) === constraint;
 
 export function isDamage(error: unknown): error is Error {
   const code = sqliteCode(error);

@@ -1,6 +1,7 @@
 /** People in SQLite, in a file of its own, which exists only where people sign in. */
 import type { PeopleStore } from '../ports/people-store.ts';
 import type { Row } from '../rules/columns.ts';
+import { isConstraintViolation } from '../rules/failures.ts';
 import { openSqliteDatabase, Reads } from './database.ts';
 import {
   allPeople,
@@ -12,7 +13,7 @@ import {
   readPerson,
   tokensOf,
 } from './people-rows.ts';
-import { createScimStore, scimTables } from './scim-store.ts';
+import { createScimStore, scimEndings, scimTables } from './scim-store.ts';
 
 /** Migrations of `people.sqlite`. Lists are JSON. */
 const peopleMigrations: readonly string[] = [
@@ -48,6 +49,7 @@ const peopleMigrations: readonly string[] = [
   `,
   // By which a person is known to SCIM, and what SCIM says.
   `ALTER TABLE people ADD COLUMN external_id TEXT; ${scimTables('REAL')}`,
+  scimEndings('REAL'),
 ];
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at,
@@ -70,6 +72,7 @@ export function openPeopleStore(file: string): PeopleStore {
     keep: database.prepare(keepSql),
     person: database.prepare('SELECT * FROM people WHERE id = ?'),
     claimDue: database.prepare(claimSql),
+    endChecks: database.prepare('UPDATE people SET check_due_at = NULL WHERE id = ? AND signed_in_at = ?'),
     open: database.prepare(openSql),
     find: database.prepare('SELECT * FROM accesses WHERE hash = ?'),
     findById: database.prepare('SELECT * FROM accesses WHERE id = ?'),
@@ -94,6 +97,7 @@ export function openPeopleStore(file: string): PeopleStore {
       statements.keep.run(...personValues(person));
     },
     claimDue: ({ nowMs, nextMs, limit }) => statements.claimDue.all(nextMs, nowMs, limit).map(readPerson),
+    endChecks: ({ id, signedInAt }) => statements.endChecks.run(id, signedInAt).changes > 0,
     findPerson(id) {
       const row = statements.person.get(id);
       return row ? readPerson(row) : null;
@@ -130,6 +134,6 @@ export function openPeopleStore(file: string): PeopleStore {
       statements.sweepOwners.run(auditSinceMs);
     },
     close: () => database.close(),
-    scim: createScimStore((statement) => reads.all(statement)),
+    scim: createScimStore((statement) => reads.all(statement), isConstraintViolation),
   };
 }

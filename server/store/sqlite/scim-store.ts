@@ -1,7 +1,9 @@
 /** What an identity provider has pushed by SCIM, in either database. */
+import { isSameIssuer } from '../../contract/people.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import type {
   ScimAttributes,
+  ScimEnding,
   ScimGroup,
   ScimGroupFilter,
   ScimRange,
@@ -40,11 +42,33 @@ export const scimTables = (double: string) => `
   CREATE INDEX scim_members_by_user ON scim_members (user_id);
 `;
 
+/** What is to be ended of people who were users, as JSON, until it is done. */
+export const scimEndings = (double: string) => `
+  ALTER TABLE scim_users ADD COLUMN ending text;
+  ALTER TABLE scim_users ADD COLUMN ending_due_at ${double};
+  CREATE INDEX scim_users_ending ON scim_users (ending_due_at) WHERE ending_due_at IS NOT NULL;
+`;
+
 /** Runs a statement; returns its rows. */
 type Ask = (statement: Sql) => MaybePromise<Row[]>;
 
-export function createScimStore(ask: Ask): ScimStore {
-  return { ...tokenOf(ask), ...usersOf(ask), ...groupsOf(ask) };
+/** `isTaken`: the error says that a value is not unique. */
+export function createScimStore(ask: Ask, isTaken: (error: unknown) => boolean): ScimStore {
+  /** Of two changes at the same time, each may have found that nobody has the name. */
+  const unlessTaken = async <Outcome>(change: () => Promise<Outcome>): Promise<Outcome | 'taken'> => {
+    try {
+      return await change();
+    } catch (error) {
+      if (isTaken(error)) return 'taken';
+      throw error;
+    }
+  };
+  const [users, groups] = [usersOf(ask), groupsOf(ask)];
+  return {
+    ...{ ...tokenOf(ask), ...users, ...groups },
+    replaceUser: (user) => unlessTaken(() => users.replaceUser(user)),
+    replaceGroup: (group) => unlessTaken(() => groups.replaceGroup(group)),
+  };
 }
 
 /** As it is compared: without regard to case. */
@@ -64,8 +88,8 @@ function tokenOf(ask: Ask): Pick<ScimStore, 'readToken' | 'replaceToken' | 'endT
       };
     },
     async replaceToken({ hash, issuer, createdAt }) {
-      const [others] = await ask(sql`SELECT 1 AS found FROM scim_token WHERE issuer <> ${issuer}`);
-      if (others) {
+      const [before] = await ask(raw('SELECT issuer FROM scim_token'));
+      if (before && !isSameIssuer(text(before.issuer) ?? '', issuer)) {
         await ask(raw('UPDATE scim_token SET hash = NULL'));
         for (const table of ['members', 'groups', 'users', 'gone']) await ask(raw(`DELETE FROM scim_${table}`));
       }
@@ -94,23 +118,27 @@ function tokenOf(ask: Ask): Pick<ScimStore, 'readToken' | 'replaceToken' | 'endT
 
 function usersOf(
   ask: Ask,
-): Pick<ScimStore, 'addUser' | 'replaceUser' | 'removeUser' | 'findUsers' | 'standings' | 'known'> {
+): Pick<
+  ScimStore,
+  'addUser' | 'replaceUser' | 'removeUser' | 'claimEndings' | 'endingDone' | 'findUsers' | 'standings' | 'known'
+> {
   const userWith = async (id: string) => (await ask(sql`SELECT * FROM scim_users WHERE id = ${id}`))[0];
   const remember = (externalId: string | null, atMs: number) =>
     externalId === null
       ? []
       : ask(sql`INSERT INTO scim_gone (external_id, at) VALUES (${externalId}, ${atMs}) ON CONFLICT DO NOTHING`);
   return {
-    async addUser({ id, attributes, version, createdAt, modifiedAt }) {
+    async addUser({ id, attributes, version, ending, createdAt, modifiedAt }) {
       const { userName, externalId, active } = attributes;
       const added = await ask(sql`INSERT INTO scim_users
-          (id, user_name, external_id, email, is_active, attributes, version, created_at, modified_at)
+          (id, user_name, external_id, email, is_active, attributes, version, ending, ending_due_at, created_at, modified_at)
         VALUES (${id}, ${folded(userName)}, ${externalId}, ${emailOf(attributes)}, ${bit(active)},
-          ${JSON.stringify(attributes)}, ${version}, ${createdAt}, ${modifiedAt})
+          ${JSON.stringify(attributes)}, ${version}, ${leaversOf(ending)}, ${ending?.dueAt ?? null}, ${createdAt},
+          ${modifiedAt})
         ON CONFLICT DO NOTHING RETURNING id`);
       return added.length > 0;
     },
-    async replaceUser({ id, attributes, version, modifiedAt }) {
+    async replaceUser({ id, attributes, version, ending, modifiedAt }) {
       const { userName, externalId, active } = attributes;
       const before = await userWith(id);
       if (!before || number(before.version) !== version - 1) return 'changed';
@@ -119,9 +147,12 @@ function usersOf(
       if (taken.length > 0) return 'taken';
       const replaced = text(before.external_id);
       if (replaced !== externalId) await remember(replaced, modifiedAt);
+      if (replaced !== null && replaced !== externalId && number(before.is_active) === 0)
+        await ask(sql`DELETE FROM scim_members WHERE user_id = ${id}`);
       const stored = await ask(sql`UPDATE scim_users SET user_name = ${folded(userName)}, external_id = ${externalId},
           email = ${emailOf(attributes)}, is_active = ${bit(active)}, attributes = ${JSON.stringify(attributes)},
-          version = ${version}, modified_at = ${modifiedAt}
+          version = ${version}, ending = ${leaversOf(ending)}, ending_due_at = ${ending?.dueAt ?? null},
+          modified_at = ${modifiedAt}
         WHERE id = ${id} AND version = ${version - 1} RETURNING id`);
       return stored.length > 0 ? 'stored' : 'changed';
     },
@@ -133,11 +164,24 @@ function usersOf(
       await ask(sql`DELETE FROM scim_members WHERE user_id = ${id}`);
       return readUser(row);
     },
+    async claimEndings({ nowMs, nextMs }) {
+      const rows = await ask(
+        sql`UPDATE scim_users SET ending_due_at = ${nextMs} WHERE ending_due_at <= ${nowMs} RETURNING *`,
+      );
+      return rows.map(readUser);
+    },
+    async endingDone({ id, ending }) {
+      await ask(sql`UPDATE scim_users SET ending = NULL, ending_due_at = NULL
+        WHERE id = ${id} AND ending = ${leaversOf(ending)}`);
+    },
     findUsers: (filter, range) =>
       pageOf(ask, { table: 'scim_users', where: conditionOf(filter), range, read: readUser }),
     async standings(externalIds) {
       const rows = await ask(sql`
-        SELECT person.external_id, person.is_active, team.display_name, team.external_id AS group_external_id, is_member
+        SELECT person.external_id, person.is_active, is_member, team.external_id AS group_external_id,
+            CASE WHEN EXISTS (
+              SELECT 1 FROM scim_groups AS other WHERE other.external_id = team.display_name AND other.id <> team.id
+            ) THEN NULL ELSE team.display_name END AS display_name
           FROM scim_users AS person
           LEFT JOIN scim_members AS said ON said.user_id = person.id
           LEFT JOIN scim_groups AS team ON team.id = said.group_id
@@ -247,9 +291,9 @@ function standingsIn(rows: readonly Row[]): Map<string, ScimStanding> {
       {
         isActive: number(said[0]?.is_active) === 1,
         groups: said.flatMap(({ display_name: name, group_external_id: externalId, is_member: isMember }) =>
-          text(name) === null
+          number(isMember) === null
             ? []
-            : [{ displayName: text(name) ?? '', externalId: text(externalId), isMember: number(isMember) === 1 }],
+            : [{ displayName: text(name), externalId: text(externalId), isMember: number(isMember) === 1 }],
         ),
       },
     ]),
@@ -261,6 +305,8 @@ function emailOf({ emails }: ScimAttributes): string | null {
   const email = emails.find(({ type }) => type?.toLowerCase() === 'work') ?? emails[0];
   return email ? folded(email.value) : null;
 }
+
+const leaversOf = (ending: ScimEnding | null) => ending && JSON.stringify(ending.leavers);
 
 const noAttributes: ScimAttributes = {
   userName: '',
@@ -278,6 +324,10 @@ function readUser(row: Row): ScimUser {
     id: text(row.id) ?? '',
     attributes: readAttributes(row),
     version: number(row.version) ?? 0,
+    ending:
+      text(row.ending) === null
+        ? null
+        : { leavers: json<ScimEnding['leavers']>(row.ending ?? null, []), dueAt: number(row.ending_due_at) ?? 0 },
     createdAt: number(row.created_at) ?? 0,
     modifiedAt: number(row.modified_at) ?? 0,
   };

@@ -18,13 +18,14 @@ import { createSignInRoutes } from './sign-in-routes.ts';
 export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
   const { options, adminToken, log } = ports;
   const proxies = new TrustedProxies(options.trustedProxies);
-  let left: Leave = async () => {};
+  let left: Leave = async () => [];
   const service = await openService(ports, (id, keys) => left(id, keys));
   const audit = { store: service.store, nowMs: Date.now, log };
   const access: PeopleAccess = { service, proxies, publicOrigin: options.publicOrigin };
   const provisioning = new Provisioning({
     ...{ store: service.store, settings: ports.settings, publicOrigin: options.publicOrigin, nowMs: Date.now, log },
     leave: (person) => service.leave(person),
+    endAccess: (personId) => service.end({ personId }),
   });
   const requests = new SignInLimit(Date.now, scimRequestsPerMinute, 'Too many requests. Wait a minute and try again.');
   return {
@@ -44,7 +45,10 @@ export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
     onLeft(leave) {
       left = leave;
     },
-    close: () => service.close(),
+    async close() {
+      await provisioning.close();
+      await service.close();
+    },
   };
 }
 

@@ -10,7 +10,7 @@ import type { PeopleStore, Revocation, StoredPerson } from '../../store/ports/pe
 import type { IdentityProvider } from './identity-provider.ts';
 
 export interface ChecksPorts {
-  store: Pick<PeopleStore, 'claimDue' | 'keepPerson' | 'findPerson' | 'note'>;
+  store: Pick<PeopleStore, 'claimDue' | 'endChecks' | 'keepPerson' | 'findPerson' | 'note'>;
   settings(): PeopleSettings | null;
   /** Where refresh tokens are kept, always encrypted. */
   refreshTokens(): Promise<Pick<SecretStore, 'get' | 'set' | 'delete' | 'isOpenInCopies'>>;
@@ -18,8 +18,11 @@ export interface ChecksPorts {
   /** False also if SCIM has disabled the person. */
   hasRole(person: StoredPerson, settings: PeopleSettings): Promise<boolean>;
   end(ended: Revocation): Promise<number>;
-  /** The person has left; their sessions and API tokens have ended. */
-  left(personId: string, keys: PeopleSettings['keysOfLeavers']): Promise<void>;
+  /**
+   * The person has left; their sessions and API tokens have ended. Resolves with the ids of keys that go on, because the
+   * configuration is a file that Sluice does not write.
+   */
+  left(personId: string, keys: PeopleSettings['keysOfLeavers']): Promise<readonly string[]>;
   nowMs(): number;
   log: {
     info(fields: object, message: string): void;
@@ -104,7 +107,10 @@ export class PeopleChecks {
   async #check(person: StoredPerson): Promise<void> {
     const { identityProvider, refreshTokens, store, nowMs } = this.#ports;
     const token = await (await refreshTokens()).get(nameOf(person.id));
-    if (token === undefined) return store.keepPerson({ ...person, checkDueAt: null });
+    if (token === undefined) {
+      await store.endChecks(person);
+      return;
+    }
     const asking = identityProvider().then((provider) => provider.refresh(token, person.subject));
     const said = await asking.catch((error: unknown) => this.#away(error));
     if (said === undefined) return;
@@ -147,20 +153,25 @@ export class PeopleChecks {
    * refresh token goes last: what fails before is done at the next check.
    */
   async leave(person: StoredPerson): Promise<void> {
-    const { store, end, left, nowMs, settings } = this.#ports;
+    const { store, end, left, nowMs, settings, log } = this.#ports;
     const { id, name } = person;
     await end({ personId: id });
-    await left(id, settings()?.keysOfLeavers ?? 'keep');
+    const kept = await left(id, settings()?.keysOfLeavers ?? 'keep');
+    if (kept.length > 0)
+      log.error(
+        { person: id, keys: kept },
+        'a person has left whose keys go on, because they are in the configuration file',
+      );
     await store.note({
       ...{ at: nowMs(), personId: id, personName: name, tokenId: null, address: null },
-      ...{ action: 'left', target: null, changes: [] },
+      ...{ action: 'left', target: kept.length > 0 ? kept.join(', ') : null, changes: [] },
     });
     await this.#forgetToken(person);
   }
 
+  /** Unless they have signed in again, which brought another one. */
   async #forgetToken(person: StoredPerson): Promise<void> {
-    await this.keepToken(person.id, null);
-    await this.#ports.store.keepPerson({ ...person, checkDueAt: null });
+    if (await this.#ports.store.endChecks(person)) await this.keepToken(person.id, null);
   }
 
   #isOffline(): boolean {

@@ -8,8 +8,9 @@ import { controlError } from '../../contract/control-error.ts';
 import { isSameIssuer, type PeopleSettings } from '../../contract/people.ts';
 import type { AuditEntry, ScimAction, ScimView } from '../../contract/people-views.ts';
 import { minuteMs } from '../../contract/units.ts';
+import { every } from '../../ground/timers.ts';
 import type { PeopleStore, StoredPerson } from '../../store/ports/people-store.ts';
-import type { ScimAttributes, ScimGroup, ScimUser } from '../../store/ports/scim-store.ts';
+import type { ScimAttributes, ScimEnding, ScimGroup, ScimLeaver, ScimUser } from '../../store/ports/scim-store.ts';
 import {
   type GroupChange,
   type MemberChange,
@@ -29,6 +30,8 @@ export interface ProvisioningPorts {
   settings(): PeopleSettings | null;
   /** The person has left: what they have ends. */
   leave(person: StoredPerson): Promise<void>;
+  /** Ends the sessions and API tokens of the person. */
+  endAccess(personId: string): Promise<unknown>;
   publicOrigin: string;
   nowMs(): number;
   log: { error(fields: object, message: string): void };
@@ -40,15 +43,33 @@ const digestOf = (secret: string) => hash('sha256', secret);
 const useNotedEveryMs = minuteMs;
 /** Replicas may change the same user at the same time. */
 const mostAttempts = 5;
+/** When what could not be ended is tried again. */
+const endAgainMs = minuteMs / 2;
 
 type Asked = Readonly<Record<string, unknown>>;
 type UserChange = (user: ScimAttributes) => ScimAttributes;
 
 export class Provisioning {
   readonly #ports: ProvisioningPorts;
+  readonly #looking: NodeJS.Timeout;
+  #ending: Promise<void> | null = null;
 
   constructor(ports: ProvisioningPorts) {
     this.#ports = ports;
+    this.#looking = every(() => this.endDue(), endAgainMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#looking);
+    await this.#ending;
+  }
+
+  /** Ends what people have whose user said that they have left, where that failed or was cut short. Never rejects. */
+  endDue(): Promise<void> {
+    this.#ending ??= this.#endDue().finally(() => {
+      this.#ending = null;
+    });
+    return this.#ending;
   }
 
   get baseUrl(): string {
@@ -68,7 +89,8 @@ export class Provisioning {
   }
 
   async view(): Promise<ScimView> {
-    const token = await readScimToken(this.#scim, this.#settings());
+    const settings = this.#settings();
+    const token = await readScimToken(this.#scim, settings);
     const { createdAt = null, usedAt = null } = token ?? {};
     return { isOn: token !== null, url: this.baseUrl, createdAt, usedAt, ...(await this.#scim.counts()) };
   }
@@ -100,10 +122,11 @@ export class Provisioning {
   async createUser(body: unknown, address: string | null): Promise<ScimUser> {
     const nowMs = this.#ports.nowMs();
     const attributes = replacedUser(newUser, body);
-    const user = { id: randomUUID(), attributes, version: 1, createdAt: nowMs, modifiedAt: nowMs };
+    const ending = endingOf(attributes.active ? [] : [leaverOf(attributes)], nowMs);
+    const user = { id: randomUUID(), attributes, version: 1, ending, createdAt: nowMs, modifiedAt: nowMs };
     if (!(await this.#scim.addUser(user))) throw takenUser(attributes);
     await this.#note('scim.user.create', attributes.userName, address);
-    if (!attributes.active) await this.#disable(attributes);
+    await this.#end(user);
     return user;
   }
 
@@ -174,56 +197,75 @@ export class Provisioning {
   }
 
   async #changeAndNote(id: string, change: UserChange, address: string | null): Promise<ScimUser> {
-    const { before, user } = await this.#changeUser(id, change);
-    const { attributes } = user;
-    const isChanged = !isDeepStrictEqual(before.attributes, attributes);
-    if (isChanged) await this.#note(actionOf(before.attributes, attributes), attributes.userName, address);
-    return user;
+    return this.#changeUser(id, change, async (before, after) => {
+      const isChanged = !isDeepStrictEqual(before, after);
+      if (isChanged) await this.#note(actionOf(before, after), after.userName, address);
+    });
   }
 
-  async #changeUser(id: string, change: UserChange): Promise<{ before: ScimUser; user: ScimUser }> {
+  /** `stored` is called before anything is ended. */
+  async #changeUser(
+    id: string,
+    change: UserChange,
+    stored?: (before: ScimAttributes, after: ScimAttributes) => Promise<void>,
+  ): Promise<ScimUser> {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       const before = await this.user(id);
       const attributes = change(before.attributes);
-      const user = { ...before, attributes, version: before.version + 1, modifiedAt: this.#ports.nowMs() };
+      const nowMs = this.#ports.nowMs();
+      const leavers = [...(before.ending?.leavers ?? []), ...leaversBetween(before.attributes, attributes)];
+      const ending = endingOf(leavers, nowMs);
+      const user = { ...before, attributes, version: before.version + 1, ending, modifiedAt: nowMs };
+      if (attributes.active && !before.attributes.active) await this.#endAccess(attributes);
       const outcome = await this.#scim.replaceUser(user);
       if (outcome === 'taken') throw takenUser(attributes);
       if (outcome === 'changed') continue;
-      const { externalId } = before.attributes;
-      if (externalId !== attributes.externalId) await this.#leave(await this.#peopleWith(externalId));
-      if (!attributes.active) await this.#disable(attributes);
-      return { before, user };
+      await stored?.(before.attributes, attributes);
+      await this.#end(user);
+      return user;
     }
     throw new ScimError(503, 'The user is being changed by others at the same time. Try again.');
   }
 
+  /** Before they are active again: a sign-in that had begun before they were disabled may have ended after it. */
+  async #endAccess({ externalId }: ScimAttributes): Promise<void> {
+    for (const { id } of await this.#joined({ externalId, addresses: [] })) await this.#ports.endAccess(id);
+  }
+
+  /** Ends what people have who have left. If it fails, or this process ends, that is done later (`endDue`). */
+  async #end(user: ScimUser): Promise<void> {
+    if (!user.ending) return;
+    for (const leaver of user.ending.leavers)
+      for (const person of await this.#joined(leaver)) await this.#ports.leave(person);
+    await this.#scim.endingDone(user);
+  }
+
+  async #endDue(): Promise<void> {
+    const { log } = this.#ports;
+    const failed = (error: unknown) => log.error({ error }, 'what people have who have left cannot be ended now');
+    try {
+      const settings = this.#ports.settings();
+      if (!settings || !(await readScimToken(this.#scim, settings))) return;
+      const nowMs = this.#ports.nowMs();
+      const due = await this.#scim.claimEndings({ nowMs, nextMs: nowMs + endAgainMs });
+      for (const user of due) await this.#end(user).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
   /**
-   * Ends what the person has. People of whom no external id is known, or whose user has another one than the claim says, are
-   * found by their e-mail address too: that is not enough to be let in, but it is to be shut out.
+   * The people who are this user. Those of whom no external id is known yet are found by their e-mail address, if nobody has
+   * the external id: that is not enough to be let in, but it is to be shut out.
    */
-  async #disable({ externalId, userName, emails }: ScimAttributes): Promise<void> {
-    const joined = await this.#peopleWith(externalId);
-    if (joined.length > 0) return this.#leave(joined);
+  async #joined({ externalId, addresses }: ScimLeaver): Promise<StoredPerson[]> {
     const settings = this.#settings();
-    const addresses = new Set([userName, ...emails.map(({ value }) => value)].map((each) => each.toLowerCase()));
-    const addressed = (await this.#people()).filter(({ email }) => addresses.has(email?.toLowerCase() ?? ''));
-    const others = await this.#scim.standings(addressed.flatMap((person) => externalIdOf(person, settings) ?? []));
-    await this.#leave(addressed.filter((person) => !others.has(externalIdOf(person, settings) ?? '')));
-  }
-
-  async #peopleWith(externalId: string | null): Promise<StoredPerson[]> {
-    if (externalId === null) return [];
-    const settings = this.#settings();
-    return (await this.#people()).filter((person) => externalIdOf(person, settings) === externalId);
-  }
-
-  async #people(): Promise<StoredPerson[]> {
-    const { issuer } = this.#settings();
-    return (await this.#ports.store.listPeople()).filter((person) => isSameIssuer(person.issuer, issuer));
-  }
-
-  async #leave(people: readonly StoredPerson[]): Promise<void> {
-    for (const person of people) await this.#ports.leave(person);
+    const people = (await this.#ports.store.listPeople()).filter(({ issuer }) => isSameIssuer(issuer, settings.issuer));
+    const known = people.filter((person) => externalId !== null && externalIdOf(person, settings) === externalId);
+    if (known.length > 0) return known;
+    return people.filter(
+      (person) => externalIdOf(person, settings) === null && addresses.includes(person.email?.toLowerCase() ?? ''),
+    );
   }
 
   async #changeGroup(id: string, change: GroupChange, address: string | null): Promise<ScimGroup> {
@@ -273,6 +315,25 @@ export class Provisioning {
 function actionOf(before: ScimAttributes, after: ScimAttributes): ScimAction {
   if (before.active === after.active) return 'scim.user.update';
   return after.active ? 'scim.user.enable' : 'scim.user.disable';
+}
+
+/** Whoever is not active any more, and whoever had an external id that the user has no more. */
+function leaversBetween(before: ScimAttributes, after: ScimAttributes): ScimLeaver[] {
+  const isOther = before.externalId !== after.externalId;
+  return [
+    ...(isOther && before.externalId !== null ? [{ externalId: before.externalId, addresses: [] }] : []),
+    ...(!after.active && (before.active || isOther) ? [leaverOf(after)] : []),
+  ];
+}
+
+/** Not by every address, since people may add some themselves at the identity provider. */
+function leaverOf({ externalId, userName, emails }: ScimAttributes): ScimLeaver {
+  const first = emails.filter(({ type, primary }) => primary === true || type?.toLowerCase() === 'work');
+  return { externalId, addresses: [userName, ...first.map(({ value }) => value)].map((each) => each.toLowerCase()) };
+}
+
+function endingOf(leavers: readonly ScimLeaver[], nowMs: number): ScimEnding | null {
+  return leavers.length > 0 ? { leavers, dueAt: nowMs + endAgainMs } : null;
 }
 
 const takenUser = ({ userName }: ScimAttributes) =>

@@ -46,12 +46,15 @@ export async function readStandings(
   };
 }
 
-/** Claims name groups as SCIM does, or by what it calls their external id. */
+/**
+ * Claims name groups as SCIM does, or by what it calls their external id. That comes first: whoever may make a group names it,
+ * but only the identity provider gives it an id.
+ */
 function saidGroups(groups: ScimStanding['groups']): Standing['said'] {
   const said = new Map<string, boolean>();
   for (const { displayName, externalId, isMember } of groups) {
-    for (const name of new Set([displayName, externalId ?? displayName])) {
-      said.set(name, isMember || (said.get(name) ?? false));
+    for (const name of new Set([displayName, externalId])) {
+      if (name !== null) said.set(name, isMember || (said.get(name) ?? false));
     }
   }
   return said;

@@ -136,6 +136,12 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
     ).toEqual(['prs_a', 'prs_b']);
     expect(await store.findPerson('prs_a')).toMatchObject({ checkDueAt: 100 });
     expect(await store.findPerson('prs_9')).toBeNull();
+    expect(await store.endChecks({ id: 'prs_a', signedInAt: mia.signedInAt + 1 })).toBe(false);
+    expect(await store.endChecks({ id: 'prs_b', signedInAt: mia.signedInAt })).toBe(true);
+    expect(await Promise.all(['prs_a', 'prs_b'].map(store.findPerson))).toMatchObject([
+      { checkDueAt: 100 },
+      { checkDueAt: null },
+    ]);
     expect(await store.end({ browsersOf: mia.id })).toBe(1);
     expect([await store.find('h1'), (await store.find('h2'))?.access.id]).toEqual([null, 'tok_1']);
   });
@@ -148,6 +154,7 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
       id,
       attributes: { ...nobody, userName: `${id}@acme.example`, externalId: `ext-${id}`, ...more },
       version: 1,
+      ending: null,
       createdAt: 1,
       modifiedAt: 1,
     });
@@ -164,6 +171,8 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
       await scim.replaceToken({ hash: 'b', issuer: 'https://id.example', createdAt: 2 });
       expect([await scim.readToken(), await scim.counts()]).toMatchObject([{ hash: 'b', usedAt: null }, { users: 1 }]);
       expect([await scim.endToken(), await scim.readToken()]).toEqual([true, null]);
+      await scim.replaceToken({ hash: 'b', issuer: 'https://id.example/', createdAt: 2 });
+      expect(await scim.counts()).toMatchObject({ users: 1 });
       await scim.replaceToken({ hash: 'c', issuer: 'https://other.example', createdAt: 3 });
       expect(await scim.counts()).toEqual({ users: 0, active: 0, groups: 0 });
     });
@@ -195,6 +204,78 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
         [],
       ]);
       expect(await scim.findUsers({}, { skip: 1, limit: 1 })).toMatchObject({ found: [{ id: 'mia' }], total: 2 });
+    });
+
+    test('of two at the same time, one gets a name', async () => {
+      const { scim } = store;
+      for (const id of ['mia', 'ada']) {
+        await scim.addUser(user(id));
+        await scim.addGroup(group(id));
+      }
+      const renamed = (id: string) => ({ ...user(id, { userName: 'mo' }), version: 2 });
+      expect((await Promise.all(['mia', 'ada'].map((id) => scim.replaceUser(renamed(id))))).sort()).toEqual([
+        ...['stored', 'taken'],
+      ]);
+      const named = ['mia', 'ada'].map((id) => scim.replaceGroup({ ...group(id), displayName: 'devs' }));
+      expect((await Promise.all(named)).sort()).toEqual(['stored', 'taken']);
+    });
+
+    test('what is to be ended of a user is due until it is done, and one gets it', async () => {
+      const { scim } = store;
+      const leaver = { externalId: 'ext-mia', addresses: ['mia@acme.example'] };
+      const ending = { leavers: [leaver], dueAt: 10 };
+      const [mia, ada] = [
+        { ...user('mia'), version: 2, ending },
+        { ...user('ada'), ending },
+      ];
+      await scim.addUser(user('mia'));
+      expect(await scim.claimEndings({ nowMs: 1_000, nextMs: 2_000 })).toEqual([]);
+      await scim.replaceUser(mia);
+      await scim.addUser(ada);
+      const due = { nowMs: 10, nextMs: 20 };
+      expect(await scim.claimEndings({ ...due, nowMs: 9 })).toEqual([]);
+      const claimed = await Promise.all([scim.claimEndings(due), scim.claimEndings(due)]);
+      expect(claimed.flat().sort((one, other) => one.id.localeCompare(other.id))).toEqual(
+        [ada, mia].map((each) => ({ ...each, ending: { ...ending, dueAt: 20 } })),
+      );
+      const more = { ...mia, version: 3, ending: { leavers: [leaver, leaver], dueAt: 15 } };
+      await scim.replaceUser(more);
+      // Not what has come since.
+      await scim.endingDone(mia);
+      await scim.endingDone(ada);
+      expect(await scim.claimEndings({ nowMs: 20, nextMs: 30 })).toMatchObject([{ id: 'mia', version: 3 }]);
+      await scim.endingDone(more);
+      expect(await scim.claimEndings({ nowMs: 99, nextMs: 100 })).toEqual([]);
+    });
+
+    test('somebody else in the place of a user who was not active is in none of their groups', async () => {
+      const { scim } = store;
+      await scim.addGroup(group('devs'));
+      const memberships = async (before: Partial<ScimAttributes>, after: Partial<ScimAttributes>) => {
+        await scim.addUser(user('mia', before));
+        await scim.setMembers('devs', ['mia'], true);
+        await scim.replaceUser({ ...user('mia', after), version: 2 });
+        const groups = await scim.groupsOf('mia');
+        await scim.removeUser('mia', 5);
+        return groups.length;
+      };
+      expect(await memberships({ active: false }, { externalId: 'ext-new' })).toBe(0);
+      expect(await memberships({ active: false }, {})).toBe(1);
+      expect(await memberships({ active: false, externalId: null }, {})).toBe(1);
+      expect(await memberships({}, { externalId: 'ext-new' })).toBe(1);
+    });
+
+    test('the external id of a group comes before the name of another one', async () => {
+      const { scim } = store;
+      await scim.addUser(user('mia'));
+      await scim.addGroup({ ...group('g1'), displayName: 'id-of-leads', externalId: 'id-of-mine' });
+      await scim.setMembers('g1', ['mia'], true);
+      const said = async () => (await scim.standings(['ext-mia'])).get('ext-mia')?.groups;
+      expect(await said()).toEqual([{ displayName: 'id-of-leads', externalId: 'id-of-mine', isMember: true }]);
+      await scim.addGroup({ ...group('g2'), displayName: 'leads', externalId: 'id-of-leads' });
+      expect(await said()).toEqual([{ displayName: null, externalId: 'id-of-mine', isMember: true }]);
+      await scim.addGroup({ ...group('g3'), displayName: 'id-of-mine', externalId: 'x' });
+      expect(await said()).toEqual([{ displayName: null, externalId: 'id-of-mine', isMember: true }]);
     });
 
     test('says who is active and in which groups, and remembers those who are gone', async () => {

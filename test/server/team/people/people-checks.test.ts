@@ -26,6 +26,7 @@ let sendsNoIdToken = false;
 let settings: PeopleSettings;
 const secrets = new Map<string, string>();
 const left: string[] = [];
+const kept: string[] = [];
 const told: string[] = [];
 
 const store = {
@@ -44,7 +45,7 @@ beforeEach(async () => {
   identity.groups.set('mia', ['devs']);
   settings = peopleSchema.parse({ issuer: identity.issuer, clientId, clientSecret: 'env:CLIENT_SECRET', roles });
   [nowMs, canKeep, isAway, refusesLeavers, sendsNoIdToken] = [Date.now(), true, false, false, false];
-  for (const list of [left, told]) list.length = 0;
+  for (const list of [left, kept, told]) list.length = 0;
   secrets.clear();
   const note = (_fields: object, message: string) => void told.push(message);
   service = new PeopleService({
@@ -62,6 +63,7 @@ beforeEach(async () => {
     left: async (id, keys) => {
       if (refusesLeavers) throw new Error('the configuration cannot be written');
       left.push(`${id} ${keys}`);
+      return kept;
     },
     nowMs: () => nowMs,
     log: { info: note, warn: note, error: note },
@@ -128,6 +130,19 @@ test('whoever is in no group any more has left: sessions and tokens end, and the
   expect((await service.readAudit({ before: null, limit: 1 })).entries).toMatchObject([
     { action: 'left', personName: 'mia of Acme' },
   ]);
+  await pass(10);
+  expect([left.length, [...secrets]]).toEqual([1, []]);
+});
+
+test('keys of leavers that Sluice cannot revoke, since the configuration is a file, are named', async () => {
+  kept.push('ci', 'laptop');
+  const { session } = await signIn();
+  identity.groups.set('mia', []);
+  await pass(10);
+  expect(await works(session)).toEqual([false]);
+  const { entries } = await service.readAudit({ before: null, limit: 1 });
+  expect(entries).toMatchObject([{ action: 'left', target: 'ci, laptop' }]);
+  expect(told).toEqual([expect.stringContaining('keys go on')]);
   await pass(10);
   expect([left.length, [...secrets]]).toEqual([1, []]);
 });

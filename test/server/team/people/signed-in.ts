@@ -30,7 +30,9 @@ export const roles: RoleMapping[] = [
 /** Ada is an administrator, Mo a manager and Mia a member of `ours`; Nobody has no role. */
 export async function startSignInGateway(
   options: {
-    config?: Partial<ConfigInput>;
+    config?: Partial<ConfigInput> | ((issuer: string) => Partial<ConfigInput>);
+    /** The configuration is a file that Sluice does not write. */
+    declarative?: boolean;
     settings?: ConfigInput['settings'];
     ports?: TestPorts;
     /** Whether the identity provider gives refresh tokens. */
@@ -47,8 +49,9 @@ export async function startSignInGateway(
     config: {
       groups: [{ id: 'default' }, { id: 'ours' }],
       settings: { people, ...options.settings },
-      ...options.config,
+      ...(typeof options.config === 'function' ? options.config(identity.issuer) : options.config),
     },
+    ...(options.declarative && { declarative: true }),
     ports: {
       env: { CLIENT_SECRET: clientSecret },
       people: { publicOrigin: origin, trustedProxies: [] },

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PersonView } from '../../../../server/contract/people-views.ts';
+import { personIdOf } from '../../../../server/team/people/rights.ts';
 import { begun } from '../../../support/eventually.ts';
+import { hashOf } from '../../../support/gateway.ts';
 import { runVerb } from '../../cli/run-cli.ts';
 import { type SignInGateway, startSignInGateway } from '../people/signed-in.ts';
 import { patch, type ScimClient, scimClientOf } from './scim-client.ts';
@@ -138,6 +140,34 @@ test('an administrator who was disabled is none any more, also after the user wa
   expect([await statusOf({ cookie: ada }), await statusOf({ cookie: await team.signIn('ada') })]).toEqual([401, 401]);
 });
 
+test('where the configuration is a file that Sluice does not write, whoever leaves has access no more, and keys are named', async () => {
+  await team.stop();
+  const secret = ['slk', 'of', 'mia', 'in', 'the', 'file'].join('-');
+  team = await startSignInGateway({
+    ...{ declarative: true, settings: { demo: 'on' } },
+    config: (issuer) => ({
+      ...demo,
+      keys: [{ id: 'laptop', group: 'ours', hash: hashOf(secret), owner: personIdOf(issuer, 'mia') }],
+    }),
+  });
+  await switchOn();
+  const [user, other] = [await addUser('mia'), await addUser('mo')];
+  const [mia, mo] = [await team.signIn('mia'), await team.signIn('mo')];
+  expect((await scim('PATCH', `/Users/${user}`, patch({ op: 'replace', path: 'active', value: false }))).status).toBe(
+    200,
+  );
+  for (const id of [user, other]) expect((await scim('DELETE', `/Users/${id}`)).status).toBe(204);
+  expect([await statusOf({ cookie: mia }), await statusOf({ cookie: mo })]).toEqual([401, 401]);
+  expect(await modelsWith(secret)).toBe(200);
+  const left = (await actions()).filter(({ action }) => action === 'left' || action === 'scim.user.delete');
+  expect(left.map(({ action, target }) => [action, target])).toEqual([
+    ['left', 'laptop'],
+    ['scim.user.delete', 'mia@acme.example'],
+    ['left', null],
+    ['scim.user.delete', 'mo@acme.example'],
+  ]);
+});
+
 test('keys of leavers are disabled or kept if the settings say so', async () => {
   const { people } = (await team.sluice.gateway.query({ type: 'status' })).settings;
   if (!people) throw new Error('people sign in here');
@@ -189,6 +219,29 @@ describe('groups', () => {
   test('can be mapped by their external id, as Entra names them in the claim', async () => {
     await say(await push('Leads of all', 'leads'), 'Add');
     expect(await roleOf(mia)).toEqual([false, 'ours', 'ours']);
+  });
+
+  test('of which the name is the external id of another one count by their own external id alone', async () => {
+    await say(await push('leads', 'id-of-mine'), 'Add');
+    expect(await roleOf(mia)).toEqual([false, 'ours', 'ours']);
+    const real = await push('Leads of all', 'leads');
+    expect(await roleOf(mia)).toEqual([false, 'ours']);
+    await say(real, 'Add');
+    expect(await roleOf(mia)).toEqual([false, 'ours', 'ours']);
+    await say(real, 'Remove');
+    expect(await roleOf(mia)).toEqual([false, 'ours']);
+  });
+
+  test('of somebody who has left are not those of whoever gets their user', async () => {
+    await say(await push('leads'), 'Add');
+    await scim('PATCH', `/Users/${user}`, patch({ op: 'replace', path: 'active', value: false }));
+    await scim(
+      'PATCH',
+      `/Users/${user}`,
+      patch({ op: 'add', path: 'externalId', value: 'mo' }, { op: 'replace', path: 'active', value: true }),
+    );
+    team.identity.groups.set('mo', ['devs']);
+    expect(await roleOf(await team.signIn('mo'))).toEqual([false, 'ours']);
   });
 
   test('never make an administrator, but take it away', async () => {
