@@ -4,7 +4,7 @@
  * paths as names of members. Attributes that Sluice does not keep are accepted and ignored, passwords among them. Pure.
  */
 import type { ScimAttributes, ScimEmail } from '../../store/ports/scim-store.ts';
-import { invalid } from './scim-error.ts';
+import { invalid, ScimError } from './scim-error.ts';
 
 type Op = 'add' | 'replace' | 'remove';
 
@@ -29,7 +29,10 @@ export interface GroupChange {
 }
 
 const maxText = 1_000;
+/** Of what is in an index of the database, which has no room for more. */
+const maxIndexedText = 256;
 const maxEmails = 100;
+const maxOperations = 1_000;
 const nameMembers = ['formatted', 'familyName', 'givenName', 'middleName', 'honorificPrefix', 'honorificSuffix'];
 
 export const newUser: ScimAttributes = {
@@ -60,18 +63,20 @@ export function patchedGroup(body: unknown): GroupChange {
 function changesOfPatch(body: unknown): AttributeChange[] {
   const operations = memberOf(objectOf(body), 'operations');
   if (!Array.isArray(operations)) throw invalid('A PATCH needs a list of Operations.', 'invalidSyntax');
+  if (operations.length > maxOperations) throw new ScimError(413, `A PATCH has at most ${maxOperations} operations.`);
   return operations.flatMap((each: unknown) => {
     const operation = objectOf(each);
-    const op = String(memberOf(operation, 'op')).toLowerCase();
+    const op = asText(memberOf(operation, 'op'))?.toLowerCase();
     if (op !== 'add' && op !== 'replace' && op !== 'remove')
       throw invalid('An operation is add, replace or remove.', 'invalidSyntax');
-    const path = memberOf(operation, 'path');
+    const given = memberOf(operation, 'path') ?? null;
     const value = memberOf(operation, 'value');
-    if (path !== undefined && path !== null) {
-      const change = changeAt(op, String(path), value);
+    if (given !== null) {
+      const path = asText(given) ?? '';
+      const change = changeAt(op, path, value);
       if (change) return [change];
-      if (isOfExtension(String(path))) return [];
-      throw invalid(`The path ${JSON.stringify(String(path).slice(0, maxText))} is not supported.`, 'invalidPath');
+      if (isOfExtension(path)) return [];
+      throw invalid(`The path ${JSON.stringify(path.slice(0, maxText))} is not supported.`, 'invalidPath');
     }
     if (op === 'remove') throw invalid('An operation that removes needs a path.', 'noTarget');
     return changesOfObject(op, objectOf(value));
@@ -100,13 +105,20 @@ export const withoutSchema = (path: string) => path.replace(/^urn:ietf:params:sc
 
 /** The text of a quoted value, with its escapes resolved, or of one without quotes. */
 export function unquoted(value: string): string {
-  if (!value.startsWith('"')) return value;
+  const text = value.startsWith('"') ? parsedText(value) : value;
+  if (text === null || text.includes('\0')) throw invalid(`${value} is no text in quotation marks.`, 'invalidSyntax');
+  return text;
+}
+
+function parsedText(quoted: string): string | null {
   try {
-    return String(JSON.parse(value));
+    return asText(JSON.parse(quoted));
   } catch {
-    throw invalid(`${value} is no text in quotation marks.`, 'invalidSyntax');
+    return null;
   }
 }
+
+const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 function changedUser(user: ScimAttributes, changes: readonly AttributeChange[]): ScimAttributes {
   return changes.reduce(changeUser, user);
@@ -116,9 +128,9 @@ function changeUser(user: ScimAttributes, change: AttributeChange): ScimAttribut
   const { op, attribute, value } = change;
   switch (attribute) {
     case 'username':
-      return { ...user, userName: requiredText('userName', op === 'remove' ? null : value) };
+      return { ...user, userName: requiredText('userName', op === 'remove' ? null : value, maxIndexedText) };
     case 'externalid':
-      return { ...user, externalId: op === 'remove' ? null : optionalText('externalId', value) };
+      return { ...user, externalId: op === 'remove' ? null : optionalText('externalId', value, maxIndexedText) };
     case 'displayname':
       return { ...user, displayName: op === 'remove' ? null : optionalText('displayName', value) };
     case 'active':
@@ -154,7 +166,7 @@ function changedEmails(emails: readonly ScimEmail[], change: AttributeChange): S
   if (op === 'remove')
     return member === null || member === 'value' ? emails.filter((email) => !isMeant(email)) : [...emails];
   if (filter === null && member === null) {
-    const given = (Array.isArray(value) ? value : [value]).map(emailOf);
+    const given = (Array.isArray(value) ? value : [value]).flatMap(emailOf);
     const added = op === 'add' ? emails.filter(({ value: known }) => given.every((each) => each.value !== known)) : [];
     return atMost([...added, ...given]);
   }
@@ -162,20 +174,27 @@ function changedEmails(emails: readonly ScimEmail[], change: AttributeChange): S
   // Entra replaces the address for work of a user who had none.
   if (!emails.some(isMeant)) {
     const named = filter?.member === 'type' ? { type: filter.value } : {};
-    return atMost([...emails, emailOf({ ...named, ...changed })]);
+    return atMost([...emails, ...emailOf({ ...named, ...changed })]);
   }
-  return emails.map((email) => (isMeant(email) ? emailOf({ ...email, ...changed }) : email));
+  return emails.flatMap((email) => (isMeant(email) ? emailOf({ ...email, ...changed }) : email));
 }
 
-function emailOf(given: unknown): ScimEmail {
+/** None for one without an address. What is empty says nothing: that must not stop what else is said of the user. */
+function emailOf(given: unknown): ScimEmail[] {
   const object = objectOf(given);
-  const [type, display, primary] = ['type', 'display', 'primary'].map((name) => memberOf(object, name) ?? undefined);
-  return {
-    value: requiredText('emails.value', memberOf(object, 'value')),
-    ...(type !== undefined && { type: requiredText('emails.type', type) }),
-    ...(display !== undefined && { display: requiredText('emails.display', display) }),
-    ...(primary !== undefined && { primary: truthOf(primary) }),
-  };
+  const value = optionalText('emails.value', memberOf(object, 'value'), maxIndexedText);
+  const type = optionalText('emails.type', memberOf(object, 'type'));
+  const display = optionalText('emails.display', memberOf(object, 'display'));
+  const primary = memberOf(object, 'primary') ?? '';
+  if (value === null) return [];
+  return [
+    {
+      value,
+      ...(type !== null && { type }),
+      ...(display !== null && { display }),
+      ...(primary !== '' && { primary: truthOf(primary) }),
+    },
+  ];
 }
 
 function atMost(emails: ScimEmail[]): ScimEmail[] {
@@ -186,8 +205,10 @@ function atMost(emails: ScimEmail[]): ScimEmail[] {
 function groupChange(changes: readonly AttributeChange[]): GroupChange {
   const changed: GroupChange = { members: [] };
   for (const { op, attribute, filter, value } of changes) {
-    if (attribute === 'displayname') changed.displayName = requiredText('displayName', op === 'remove' ? null : value);
-    if (attribute === 'externalid') changed.externalId = op === 'remove' ? null : optionalText('externalId', value);
+    if (attribute === 'displayname')
+      changed.displayName = requiredText('displayName', op === 'remove' ? null : value, maxIndexedText);
+    if (attribute === 'externalid')
+      changed.externalId = op === 'remove' ? null : optionalText('externalId', value, maxIndexedText);
     if (attribute === 'members') changed.members.push(memberChange(op, filter, value));
   }
   return changed;
@@ -197,10 +218,13 @@ function memberChange(op: Op, filter: AttributeChange['filter'], value: unknown)
   if (filter && (op !== 'remove' || filter.member !== 'value'))
     throw invalid('Of single members, only their removal by value is supported.', 'invalidPath');
   if (filter) return { is: 'removed', ids: [filter.value] };
-  const listed: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+  // Only a removal that names nobody is one of everybody.
+  if ((value ?? null) === null && op !== 'remove') throw invalid('The members are missing.');
+  if ((value ?? null) === null) return { is: 'exactly', ids: [] };
+  const listed: unknown[] = Array.isArray(value) ? value : [value];
   const ids = listed.map((each) => requiredText('members.value', memberOf(objectOf(each), 'value')));
   if (op === 'add') return { is: 'added', ids };
-  return op === 'remove' && ids.length > 0 ? { is: 'removed', ids } : { is: 'exactly', ids };
+  return { is: op === 'remove' ? 'removed' : 'exactly', ids };
 }
 
 /** Names of attributes are compared without regard to case. */
@@ -213,21 +237,23 @@ function objectOf(value: unknown): object {
   throw invalid('A JSON object is expected.', 'invalidSyntax');
 }
 
-function optionalText(name: string, value: unknown): string | null {
+/** PostgreSQL stores no NUL. */
+function optionalText(name: string, value: unknown, most = maxText): string | null {
   if (value === null || value === undefined || value === '') return null;
-  if (typeof value === 'string' && value.length <= maxText) return value;
-  throw invalid(`${name} is no text, or a text of more than ${maxText} characters.`);
+  if (typeof value === 'string' && value.length <= most && !value.includes('\0')) return value;
+  throw invalid(`${name} is no text, or a text of more than ${most} characters.`);
 }
 
-function requiredText(name: string, value: unknown): string {
-  const text = optionalText(name, value);
+function requiredText(name: string, value: unknown, most = maxText): string {
+  const text = optionalText(name, value, most);
   if (text === null) throw invalid(`${name} is missing.`);
   return text;
 }
 
 /** Entra sends "True" and "False". */
 function truthOf(value: unknown): boolean {
-  const text = String(value).toLowerCase();
+  if (typeof value === 'boolean') return value;
+  const text = asText(value)?.toLowerCase();
   if (text === 'true' || text === 'false') return text === 'true';
   throw invalid('active and primary are true or false.');
 }

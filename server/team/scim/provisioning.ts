@@ -39,6 +39,7 @@ export interface ProvisioningPorts {
 
 /** Prefix of tokens, by which secret scanners can find leaked ones. */
 const tokenPrefix = 'sls_';
+const tokenPattern = /^sls_[\w-]{43}$/;
 const digestOf = (secret: string) => hash('sha256', secret);
 const useNotedEveryMs = minuteMs;
 /** Replicas may change the same user at the same time. */
@@ -97,6 +98,8 @@ export class Provisioning {
 
   /** Whether the secret is that of the token in force. */
   async admits(secret: string): Promise<boolean> {
+    // What cannot be one costs no question to the database.
+    if (!tokenPattern.test(secret)) return false;
     const settings = this.#ports.settings();
     const token = settings && (await readScimToken(this.#scim, settings));
     if (!token || token.hash !== digestOf(secret)) return false;

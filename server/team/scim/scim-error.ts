@@ -22,9 +22,9 @@ export const taken = (detail: string) => new ScimError(409, detail, 'uniqueness'
 export function scimErrorOf(thrown: unknown): ScimError | null {
   if (thrown instanceof ScimError) return thrown;
   if (thrown instanceof GatewayError) return new ScimError(errorKinds[thrown.code].status, thrown.message);
-  if (typeof thrown !== 'object' || thrown === null || !('type' in thrown)) return null;
-  // Of Express's body parser.
-  switch (thrown.type) {
+  if (!(thrown instanceof Error) || !('status' in thrown) || typeof thrown.status !== 'number') return null;
+  // Of Express and its body parser.
+  switch ('type' in thrown ? thrown.type : null) {
     case 'entity.too.large':
       return new ScimError(413, 'The request is too large.');
     case 'entity.parse.failed':
@@ -33,7 +33,7 @@ export function scimErrorOf(thrown: unknown): ScimError | null {
     case 'encoding.unsupported':
       return new ScimError(415, 'Send JSON in UTF-8.');
     default:
-      return null;
+      return thrown.status < 500 ? new ScimError(thrown.status, 'The request cannot be read.') : null;
   }
 }
 

@@ -17,7 +17,7 @@ import type { ScimGroup, ScimUser } from '../../store/ports/scim-store.ts';
 import { groupSchema, resourceTypes, schemas, serviceProviderConfig, userSchema } from './discovery.ts';
 import { asked } from './filters.ts';
 import type { Provisioning } from './provisioning.ts';
-import { describeScimError, ScimError, scimErrorOf } from './scim-error.ts';
+import { describeScimError, invalid, ScimError, scimErrorOf } from './scim-error.ts';
 
 interface ScimRoutePorts {
   provisioning: Provisioning;
@@ -29,14 +29,18 @@ interface ScimRoutePorts {
 
 /** A group of some ten thousand members. */
 const maxBodyBytes = 2 * 1024 * 1024;
+const jsonTypes = ['application/scim+json', 'application/json'];
 
 export function createScimRoutes(ports: ScimRoutePorts): Router {
   const { provisioning } = ports;
   const router = express.Router({ caseSensitive: true });
   router.use(admit(ports));
   addDiscovery(router, provisioning.baseUrl);
-  const json = express.json({ limit: maxBodyBytes, type: ['application/scim+json', 'application/json'] });
+  const json = express.json({ limit: maxBodyBytes, type: jsonTypes });
   router.use((request, response, next) => {
+    if (request.url.includes('%00')) throw invalid('An address has no NUL.');
+    if (['POST', 'PUT', 'PATCH'].includes(request.method) && request.is(jsonTypes) === false)
+      throw new ScimError(415, `Send ${jsonTypes[0]}.`);
     sendContinue(request, response);
     json(request, response, next);
   });

@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPeopleStore } from '../../../../server/store/sqlite/people-store.ts';
+import { Provisioning } from '../../../../server/team/scim/provisioning.ts';
 import { type SignInGateway, startSignInGateway } from '../people/signed-in.ts';
 import { patch, scimClientOf } from './scim-client.ts';
 
@@ -260,6 +262,17 @@ test.each<[string, string, object | undefined, ReturnType<typeof refused>]>([
   ['no name', 'POST /Users', { active: true }, refused(400, 'invalidValue')],
   ['no object', 'POST /Users', [], refused(400, 'invalidSyntax')],
   ['a name that is too long', 'POST /Users', { userName: 'x'.repeat(1_001) }, refused(400, 'invalidValue')],
+  [
+    'a name that no index has room for',
+    'POST /Groups',
+    { displayName: '\u{10ffff}'.repeat(129) },
+    refused(400, 'invalidValue'),
+  ],
+  ['NUL in a name', 'POST /Users', { userName: 'x\0' }, refused(400, 'invalidValue')],
+  ['NUL in a group', 'POST /Groups', { displayName: 'g', members: [{ value: '\0' }] }, refused(400, 'invalidValue')],
+  ['NUL in a filter', 'GET /Users?filter=userName%20eq%20%22%5Cu0000%22', undefined, refused(400, 'invalidSyntax')],
+  ['NUL in an address', 'GET /Groups/%00', undefined, refused(400, 'invalidValue')],
+  ['active as an object', 'POST /Users', { userName: 'x', active: { toString: 1 } }, refused(400, 'invalidValue')],
   ['active as a word', 'POST /Users', { userName: 'x', active: 'perhaps' }, refused(400, 'invalidValue')],
   ['a group without a name', 'POST /Groups', {}, refused(400, 'invalidValue')],
   [
@@ -281,6 +294,9 @@ test.each<[string, object, string]>([
   ['a removal of nothing', patch({ op: 'remove' }), 'noTarget'],
   ['an unknown operation', patch({ op: 'move', path: 'userName' }), 'invalidSyntax'],
   ['no operations', {}, 'invalidSyntax'],
+  ['an operation that is an object', patch({ op: { toString: 1 }, path: 'active', value: true }), 'invalidSyntax'],
+  ['a path that is an object', patch({ op: 'add', path: { toString: 1 }, value: true }), 'invalidPath'],
+  ['NUL in a path', patch({ op: 'add', path: 'emails[type eq "\\u0000"].value', value: 'x' }), 'invalidSyntax'],
   ['a path that is none', patch({ op: 'add', path: 'emails[', value: 'x' }), 'invalidPath'],
   ['no user name', patch({ op: 'remove', path: 'userName' }), 'invalidValue'],
 ])('refuses %s in a PATCH, and changes nothing', async (_what, body, scimType) => {
@@ -288,6 +304,65 @@ test.each<[string, object, string]>([
   expect(await scim('PATCH', `/Users/${user.id}`, body)).toMatchObject(refused(400, scimType));
   expect((await scim('GET', `/Users/${user.id}`)).body).toEqual(user);
   await scim('DELETE', `/Users/${user.id}`);
+});
+
+test('refuses more operations than it carries out in time, and bodies that are no JSON', async () => {
+  const { body: user } = await scim('POST', '/Users', { userName: 'many' });
+  const rename = { op: 'replace', path: 'displayName', value: 'x' };
+  const many = (count: number) => scim('PATCH', `/Users/${user.id}`, patch(...Array(count).fill(rename)));
+  expect([(await many(1_000)).status, await many(1_001)]).toMatchObject([200, refused(413)]);
+  await scim('DELETE', `/Users/${user.id}`);
+  const post = (type: string, body: string) =>
+    fetch(`${team.sluice.origin}/scim/v2/Users`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': type },
+      body,
+    });
+  const answers = [
+    await post('application/x-www-form-urlencoded', 'userName=x'),
+    await post('application/json', '{'),
+    await post('application/json; charset=latin1', '{}'),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([415, 400, 415]);
+  for (const answer of answers) expect((await answer.json()).status).toBe(String(answer.status));
+  expect((await scim('GET', '/Users/%ZZ')).status).toBe(400);
+});
+
+test('what is empty in an e-mail address does not stop what else is said of a user', async () => {
+  const { body: user } = await scim('POST', '/Users', {
+    userName: 'emails',
+    emails: [
+      { value: '', type: 'work' },
+      { type: 'home' },
+      { value: 'a@acme.example', type: '', display: '', primary: null },
+    ],
+  });
+  expect(user.emails).toEqual([{ value: 'a@acme.example' }]);
+  const path = 'emails[type eq "work"].value';
+  const answer = await scim(
+    'PATCH',
+    `/Users/${user.id}`,
+    patch({ op: 'add', path, value: '' }, { op: 'Replace', path: 'active', value: 'False' }),
+  );
+  expect(answer).toMatchObject({ status: 200, body: { active: false, emails: user.emails } });
+  const put = { userName: 'emails', active: false, emails: [{ value: '', display: '' }] };
+  expect(await scim('PUT', `/Users/${user.id}`, put)).toMatchObject({ status: 200, body: { emails: [] } });
+  await scim('DELETE', `/Users/${user.id}`);
+});
+
+test.each<[string, object, number, 0 | 1]>([
+  ['a removal of an empty list', { op: 'remove', path: 'members', value: [] }, 204, 1],
+  ['a replacement by nothing', { op: 'replace', path: 'members' }, 400, 1],
+  ['an addition of nothing', { op: 'add', path: 'members', value: null }, 400, 1],
+  ['an addition of an empty list', { op: 'add', path: 'members', value: [] }, 204, 1],
+  ['a removal of all', { op: 'remove', path: 'members' }, 204, 0],
+  ['a replacement by an empty list', { op: 'replace', path: 'members', value: [] }, 204, 0],
+])('after %s a group has the members that it says', async (_what, operation, status, left) => {
+  const { body: user } = await scim('POST', '/Users', { userName: 'member' });
+  const { body: group } = await scim('POST', '/Groups', { displayName: 'of-members', members: [{ value: user.id }] });
+  expect((await scim('PATCH', `/Groups/${group.id}`, patch(operation))).status).toBe(status);
+  expect((await scim('GET', `/Groups/${group.id}`)).body.members).toHaveLength(left);
+  for (const path of [`/Users/${user.id}`, `/Groups/${group.id}`]) await scim('DELETE', path);
 });
 
 describe('its token', () => {
@@ -377,6 +452,30 @@ describe('its token', () => {
     expect(stored[0]?.length).toBeGreaterThan(1_000);
     expect([told.includes(token), told.includes('pass-word')]).toEqual([false, false]);
     expect(answers[0]).toMatchObject({ isOn: true, usedAt: expect.any(Number) });
+  });
+
+  test('is not looked for where it cannot be one', async () => {
+    const store = openPeopleStore(':memory:');
+    let asked = 0;
+    const provisioning = new Provisioning({
+      ...{
+        store,
+        publicOrigin: '',
+        nowMs: () => 1,
+        leave: async () => {},
+        endAccess: async () => 0,
+        log: { error() {} },
+      },
+      settings() {
+        asked++;
+        return null;
+      },
+    });
+    for (const secret of ['', 'x', token.slice(1), `${token}x`, token.replace('sls_', 'slt_')])
+      expect([secret, await provisioning.admits(secret), asked]).toEqual([secret, false, 0]);
+    expect([await provisioning.admits(token), asked]).toEqual([false, 1]);
+    await provisioning.close();
+    await store.close();
   });
 
   test('is used at most so often in a minute, whatever it is', async () => {
