@@ -59,7 +59,7 @@ export const theme = createTheme({
     // Some are sentences.
     Menu: { styles: { label: { fontWeight: 400 } } },
     // Browsers centre the text of a select, which is then a pixel above that of the fields beside it.
-    NativeSelect: { styles: { input: { paddingTop: 2 } } },
+    NativeSelect: { styles: { input: { paddingTop: 1 } } },
   },
   headings: {
     fontWeight: '600',

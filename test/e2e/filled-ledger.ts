@@ -112,7 +112,9 @@ function requestAt(index: number, startedAt: number): RequestRecord {
     status: 429,
     errorCode: 'rate_limit_exceeded',
     usage: null,
-    costUsd: null,
+    usageCertainty: 'none',
+    costUsd: 0,
+    totalMs: firstByteMs,
   } as const;
   return finishedRow(`req_${index.toString(16).padStart(32, '0')}`, {
     ...{ startedAt, provider, keyId, usage, costUsd, firstByteMs, totalMs },
