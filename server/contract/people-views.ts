@@ -26,8 +26,16 @@ export interface AuditEntry {
   action: string;
   /** What the action concerned, such as the id of a key; null if that has no name. */
   target: string | null;
-  /** Changes of the configuration, in the form of `import-preview`. */
-  changes: ConfigChange[];
+  /** Changes of the configuration, in the form of `import-preview`, or of what SCIM has pushed. */
+  changes: AuditChange[];
+}
+
+/**
+ * Of a group that SCIM has pushed, `fields` has `members.added` and `members.removed`, each with the user names of at most
+ * 50, and then their number as `members.added.count`.
+ */
+export interface AuditChange extends Omit<ConfigChange, 'part'> {
+  part: ConfigChange['part'] | 'scim-user' | 'scim-group';
 }
 
 export interface PersonView extends Person {
@@ -64,6 +72,12 @@ export interface ScimView {
   users: number;
   active: number;
   groups: number;
+  /** How many of the active ones have no `externalId`, so that nobody who signs in is one of them. */
+  withoutExternalId: number;
+  /** How many people have signed in whom SCIM does not know, so that it cannot shut them out; 0 while it is off. */
+  unknownPeople: number;
+  /** A new token deletes what was pushed, because that was by another identity provider. */
+  deletesPushed: boolean;
 }
 
 /** Without what the settings and the limiter know of them. */

@@ -1,15 +1,15 @@
-import type { ConfigChange } from '../../../server/contract/change-views.ts';
+import type { AuditChange } from '../../../server/contract/people-views.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import classes from './ChangeList.module.css';
 
-const kindClasses: Record<ConfigChange['kind'], string | undefined> = {
+const kindClasses: Record<AuditChange['kind'], string | undefined> = {
   added: classes.added,
   removed: classes.removed,
   changed: classes.changed,
 };
 
-/** All differences between two configurations. */
-export function ChangeList({ changes }: { changes: readonly ConfigChange[] }) {
+/** All differences between two configurations, or of what SCIM has pushed. */
+export function ChangeList({ changes }: { changes: readonly AuditChange[] }) {
   const { settings: names, labelled } = useMessages();
   return (
     <ul className={classes.changes}>

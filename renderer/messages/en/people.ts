@@ -79,6 +79,10 @@ export const scim = {
   hint: 'Off. With SCIM the identity provider (Okta, Microsoft Entra) pushes people and groups: whoever leaves loses sessions, API tokens and keys at once.',
   pushed: (users: string, active: string, groups: string) =>
     `People: ${users}, of them active: ${active}. Groups: ${groups}.`,
+  withoutExternalId: (count: string) =>
+    `Active people without an externalId: ${count}. Nobody who signs in is one of them: push it as well.`,
+  unknownPeople: (count: string) =>
+    `People who have signed in, and whom SCIM does not know: ${count}. It cannot shut them out. If they are assigned, compare people.externalIdClaim with the externalId that is pushed.`,
   neverUsed: 'Never used yet.',
   used: (ago: string) => `Last used ${ago}.`,
   address: 'Address of SCIM',
@@ -86,6 +90,7 @@ export const scim = {
   onTitle: 'Switch SCIM on',
   onText:
     'A token is made for the identity provider. From then on only people whom it has pushed can sign in, and administrators. Sessions that are open stay open.',
+  deletes: ' What another identity provider has pushed is deleted.',
   onConfirm: 'Switch on',
   replace: 'New token…',
   replaceTitle: 'New token of SCIM',

@@ -245,7 +245,10 @@ export const settings = {
   importDone: 'Imported. All the secrets it needs are stored.',
   importMissing: 'Imported. These credentials (provider/credential) have no secret yet; enter them under Providers:',
   changeKinds: { added: 'Added:', removed: 'Removed:', changed: 'Changed:' },
-  changeParts: { provider: 'provider', alias: 'alias', group: 'group', key: 'key', setting: 'setting' },
+  changeParts: {
+    ...{ provider: 'provider', alias: 'alias', group: 'group', key: 'key', setting: 'setting' },
+    ...{ 'scim-user': 'pushed user', 'scim-group': 'pushed group' },
+  },
   absent: '(none)',
   version: 'Version',
   runsOn: 'Runs on',

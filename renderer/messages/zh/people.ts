@@ -72,12 +72,17 @@ export const scim: typeof english.scim = {
   title: 'SCIM 同步',
   hint: '未启用。启用 SCIM 后，身份提供者（Okta、Microsoft Entra）会推送用户和组：离职者会立即失去会话、API token 和密钥。',
   pushed: (users, active, groups) => `用户：${users}，其中有效：${active}。组：${groups}。`,
+  withoutExternalId: (count) =>
+    `没有 externalId 的有效用户：${count}。任何登录者都无法与他们对应：请同时推送 externalId。`,
+  unknownPeople: (count) =>
+    `已登录但 SCIM 不认识的用户：${count}。SCIM 无法停用他们。如果已为他们分配应用，请核对 people.externalIdClaim 与所推送的 externalId。`,
   neverUsed: '尚未使用。',
   used: (ago) => `${ago}使用过。`,
   address: 'SCIM 地址',
   on: '启用…',
   onTitle: '启用 SCIM',
   onText: '将为身份提供者生成一个 token。此后只有它推送过的用户和管理员可以登录。已打开的会话不受影响。',
+  deletes: '另一个身份提供者推送过的内容会被删除。',
   onConfirm: '启用',
   replace: '新建 token…',
   replaceTitle: '新建 SCIM token',

@@ -221,7 +221,10 @@ export const settings: typeof english.settings = {
   importDone: '已导入。所需的机密均已存在。',
   importMissing: '已导入。以下凭据（服务商/凭据）在本机没有机密，请在“服务商”中填入：',
   changeKinds: { added: '新增：', removed: '移除：', changed: '更改：' },
-  changeParts: { provider: '服务商', alias: '别名', group: '分组', key: '密钥', setting: '设置' },
+  changeParts: {
+    ...{ provider: '服务商', alias: '别名', group: '分组', key: '密钥', setting: '设置' },
+    ...{ 'scim-user': '推送的用户', 'scim-group': '推送的组' },
+  },
   absent: '（无）',
   version: '版本',
   runsOn: '运行环境',

@@ -27,7 +27,7 @@ export function ScimSection() {
       <CommandDialog
         command={asked === 'token' ? { type: 'scim.token' } : null}
         title={view?.isOn ? names.replaceTitle : names.onTitle}
-        text={view?.isOn ? names.replaceText : names.onText}
+        text={view?.isOn ? names.replaceText : `${names.onText}${view?.deletesPushed ? names.deletes : ''}`}
         confirm={view?.isOn ? names.replaceConfirm : names.onConfirm}
         onDone={(made) => {
           setSecret(made.secret);
@@ -78,13 +78,17 @@ function ScimState({ view }: { view: ScimView }) {
   const { messages, formats } = useLocalization();
   const { scim: names } = messages;
   if (!view.isOn) return <p className={section.text}>{names.hint}</p>;
-  const { url, usedAt, users, active, groups } = view;
+  const { url, usedAt, users, active, groups, withoutExternalId, unknownPeople } = view;
   return (
     <>
       <p className={section.text}>
         {names.pushed(formats.number(users), formats.number(active), formats.number(groups))}{' '}
         {usedAt === null ? names.neverUsed : <RelativeTime moment={usedAt} phrase={names.used} />}
       </p>
+      {withoutExternalId > 0 && (
+        <p className={section.text}>{names.withoutExternalId(formats.number(withoutExternalId))}</p>
+      )}
+      {unknownPeople > 0 && <p className={section.text}>{names.unknownPeople(formats.number(unknownPeople))}</p>}
       <div className={classes.address}>
         <CopyLine value={url} label={names.address} />
       </div>

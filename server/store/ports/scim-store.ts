@@ -113,7 +113,11 @@ export interface ScimStanding {
 export interface ScimCounts {
   users: number;
   active: number;
+  /** Of those who are active. */
+  withoutExternalId: number;
   groups: number;
+  /** Of the identity provider that has pushed them; null if there was never a token. */
+  issuer: string | null;
 }
 
 /** All methods reject or throw with a GatewayError `storage_unavailable` if the store cannot be reached. */
@@ -156,8 +160,8 @@ export interface ScimStore {
   members(groupId: string): Promise<{ id: string; userName: string }[]>;
   /** Ids of users that there are. */
   known(userIds: readonly string[]): Promise<Set<string>>;
-  /** True if that changes something. */
-  setMembers(groupId: string, userIds: readonly string[], isMember: boolean): Promise<boolean>;
-  /** All others are members no more. */
-  keepMembers(groupId: string, userIds: readonly string[]): Promise<boolean>;
+  /** Resolves with the user names of those for whom that changes something. */
+  setMembers(groupId: string, userIds: readonly string[], isMember: boolean): Promise<string[]>;
+  /** All others are members no more: their user names. */
+  keepMembers(groupId: string, userIds: readonly string[]): Promise<string[]>;
 }

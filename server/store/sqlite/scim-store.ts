@@ -105,12 +105,16 @@ function tokenOf(ask: Ask): Pick<ScimStore, 'readToken' | 'replaceToken' | 'endT
     async counts() {
       const [row] = await ask(
         raw(`SELECT (SELECT COUNT(*) FROM scim_users) AS users, (SELECT COUNT(*) FROM scim_groups) AS groups,
-          (SELECT COUNT(*) FROM scim_users WHERE is_active = 1) AS active`),
+          (SELECT COUNT(*) FROM scim_users WHERE is_active = 1) AS active,
+          (SELECT COUNT(*) FROM scim_users WHERE is_active = 1 AND external_id IS NULL) AS unnamed,
+          (SELECT issuer FROM scim_token) AS issuer`),
       );
       return {
         users: number(row?.users) ?? 0,
         active: number(row?.active) ?? 0,
+        withoutExternalId: number(row?.unnamed) ?? 0,
         groups: number(row?.groups) ?? 0,
+        issuer: text(row?.issuer ?? null),
       };
     },
   };
@@ -235,19 +239,20 @@ function groupsOf(
     async members(groupId) {
       const rows = await ask(sql`SELECT id, attributes FROM scim_users WHERE id IN
         (SELECT user_id FROM scim_members WHERE group_id = ${groupId} AND is_member = 1) ORDER BY created_at, id`);
-      return rows.map((row) => ({ id: text(row.id) ?? '', userName: readAttributes(row).userName }));
+      return rows.map((row) => ({ id: text(row.id) ?? '', userName: userNameIn(row) }));
     },
     async setMembers(groupId, userIds, isMember) {
       const changed = await ask(sql`INSERT INTO scim_members (group_id, user_id, is_member)
         SELECT ${groupId}, id, ${literal(bit(isMember))} FROM scim_users WHERE ${isAmong('id', userIds)}
         ON CONFLICT (group_id, user_id) DO UPDATE SET is_member = excluded.is_member
-          WHERE scim_members.is_member <> excluded.is_member RETURNING user_id`);
-      return changed.length > 0;
+          WHERE scim_members.is_member <> excluded.is_member RETURNING ${attributesOfMember}`);
+      return changed.map(userNameIn);
     },
     async keepMembers(groupId, userIds) {
       const changed = await ask(sql`UPDATE scim_members SET is_member = 0
-        WHERE group_id = ${groupId} AND is_member = 1 AND NOT (${isAmong('user_id', userIds)}) RETURNING user_id`);
-      return changed.length > 0;
+        WHERE group_id = ${groupId} AND is_member = 1 AND NOT (${isAmong('user_id', userIds)})
+        RETURNING ${attributesOfMember}`);
+      return changed.map(userNameIn);
     },
   };
 }
@@ -318,6 +323,9 @@ const noAttributes: ScimAttributes = {
 };
 
 const readAttributes = (row: Row) => json<ScimAttributes>(row.attributes ?? null, noAttributes);
+
+const attributesOfMember = raw('(SELECT attributes FROM scim_users WHERE id = scim_members.user_id) AS attributes');
+const userNameIn = (row: Row) => readAttributes(row).userName;
 
 function readUser(row: Row): ScimUser {
   return {

@@ -6,7 +6,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { controlError } from '../../contract/control-error.ts';
 import { isSameIssuer, type PeopleSettings } from '../../contract/people.ts';
-import type { AuditEntry, ScimAction, ScimView } from '../../contract/people-views.ts';
+import type { AuditChange, AuditEntry, ScimAction, ScimView } from '../../contract/people-views.ts';
 import { minuteMs } from '../../contract/units.ts';
 import { every } from '../../ground/timers.ts';
 import type { PeopleStore, StoredPerson } from '../../store/ports/people-store.ts';
@@ -44,6 +44,8 @@ const digestOf = (secret: string) => hash('sha256', secret);
 const useNotedEveryMs = minuteMs;
 /** Replicas may change the same user at the same time. */
 const mostAttempts = 5;
+/** By name, in an entry of the audit list. */
+const mostMembersNoted = 50;
 /** When what could not be ended is tried again. */
 const endAgainMs = minuteMs / 2;
 
@@ -93,7 +95,13 @@ export class Provisioning {
     const settings = this.#settings();
     const token = await readScimToken(this.#scim, settings);
     const { createdAt = null, usedAt = null } = token ?? {};
-    return { isOn: token !== null, url: this.baseUrl, createdAt, usedAt, ...(await this.#scim.counts()) };
+    const { issuer, ...counts } = await this.#scim.counts();
+    const isPushed = counts.users > 0 || counts.groups > 0;
+    return {
+      ...{ isOn: token !== null, url: this.baseUrl, createdAt, usedAt, ...counts },
+      unknownPeople: token ? await this.#countUnknown() : 0,
+      deletesPushed: isPushed && issuer !== null && !isSameIssuer(issuer, settings.issuer),
+    };
   }
 
   /** Whether the secret is that of the token in force. */
@@ -128,7 +136,7 @@ export class Provisioning {
     const ending = endingOf(attributes.active ? [] : [leaverOf(attributes)], nowMs);
     const user = { id: randomUUID(), attributes, version: 1, ending, createdAt: nowMs, modifiedAt: nowMs };
     if (!(await this.#scim.addUser(user))) throw takenUser(attributes);
-    await this.#note('scim.user.create', attributes.userName, address);
+    await this.#noteUser(null, attributes, address);
     await this.#end(user);
     return user;
   }
@@ -146,7 +154,7 @@ export class Provisioning {
     // Before the row goes, so that a request that is repeated after a failure ends what is left.
     await this.#changeUser(id, (user) => ({ ...user, active: false }));
     if (!(await this.#scim.removeUser(id, this.#ports.nowMs()))) throw notFound('User', id);
-    await this.#note('scim.user.delete', attributes.userName, address);
+    await this.#noteUser(attributes, null, address);
   }
 
   async findGroups(query: Asked) {
@@ -170,8 +178,7 @@ export class Provisioning {
     const nowMs = this.#ports.nowMs();
     const group = { id: randomUUID(), displayName, externalId, createdAt: nowMs, modifiedAt: nowMs };
     if (!(await this.#scim.addGroup(group))) throw takenGroup(displayName);
-    for (const change of members) await this.#changeMembers(group.id, change);
-    await this.#note('scim.group.create', displayName, address);
+    await this.#changeMembers({ before: null, group, changes: members }, address);
     return group;
   }
 
@@ -184,9 +191,11 @@ export class Provisioning {
   }
 
   async removeGroup(id: string, address: string | null): Promise<void> {
-    const { displayName } = await this.group(id);
+    const group = await this.group(id);
     if (!(await this.#scim.removeGroup(id))) throw notFound('Group', id);
-    await this.#note('scim.group.delete', displayName, address);
+    const { displayName } = group;
+    const fields = groupFields(group, null);
+    await this.#note('scim.group.delete', { part: 'scim-group', name: displayName, kind: 'removed', fields }, address);
   }
 
   get #scim() {
@@ -201,8 +210,7 @@ export class Provisioning {
 
   async #changeAndNote(id: string, change: UserChange, address: string | null): Promise<ScimUser> {
     return this.#changeUser(id, change, async (before, after) => {
-      const isChanged = !isDeepStrictEqual(before, after);
-      if (isChanged) await this.#note(actionOf(before, after), after.userName, address);
+      if (!isDeepStrictEqual(before, after)) await this.#noteUser(before, after, address);
     });
   }
 
@@ -263,12 +271,24 @@ export class Provisioning {
    */
   async #joined({ externalId, addresses }: ScimLeaver): Promise<StoredPerson[]> {
     const settings = this.#settings();
-    const people = (await this.#ports.store.listPeople()).filter(({ issuer }) => isSameIssuer(issuer, settings.issuer));
+    const people = await this.#people(settings);
     const known = people.filter((person) => externalId !== null && externalIdOf(person, settings) === externalId);
     if (known.length > 0) return known;
     return people.filter(
       (person) => externalIdOf(person, settings) === null && addresses.includes(person.email?.toLowerCase() ?? ''),
     );
+  }
+
+  async #people({ issuer }: PeopleSettings): Promise<StoredPerson[]> {
+    return (await this.#ports.store.listPeople()).filter((person) => isSameIssuer(person.issuer, issuer));
+  }
+
+  async #countUnknown(): Promise<number> {
+    const settings = this.#settings();
+    const people = await this.#people(settings);
+    const externalIds = people.map((person) => externalIdOf(person, settings));
+    const known = await this.#scim.standings(externalIds.filter((each) => each !== null));
+    return externalIds.filter((each) => each === null || !known.has(each)).length;
   }
 
   async #changeGroup(id: string, change: GroupChange, address: string | null): Promise<ScimGroup> {
@@ -279,9 +299,7 @@ export class Provisioning {
     const outcome = await this.#scim.replaceGroup(group);
     if (outcome === 'taken') throw takenGroup(displayName);
     if (outcome === 'changed') throw notFound('Group', id);
-    let isChanged = displayName !== before.displayName || externalId !== before.externalId;
-    for (const each of members) isChanged = (await this.#changeMembers(id, each)) || isChanged;
-    if (isChanged) await this.#note('scim.group.update', displayName, address);
+    await this.#changeMembers({ before, group, changes: members }, address);
     return group;
   }
 
@@ -293,19 +311,43 @@ export class Provisioning {
     if (unknown !== undefined) throw invalid(`There is no user ${unknown}, who is to be a member.`);
   }
 
-  /** True if that changes something. */
-  async #changeMembers(groupId: string, { is, ids }: MemberChange): Promise<boolean> {
+  /** `before`: null for a new group. Notes what was changed, also if something of it fails. */
+  async #changeMembers(
+    { before, group, changes }: { before: ScimGroup | null; group: ScimGroup; changes: readonly MemberChange[] },
+    address: string | null,
+  ): Promise<void> {
+    const [added, removed]: [string[], string[]] = [[], []];
     const scim = this.#scim;
-    if (is === 'removed') return scim.setMembers(groupId, ids, false);
-    const isReduced = is === 'exactly' && (await scim.keepMembers(groupId, ids));
-    return (await scim.setMembers(groupId, ids, true)) || isReduced;
+    try {
+      for (const { is, ids } of changes) {
+        if (is === 'exactly') removed.push(...(await scim.keepMembers(group.id, ids)));
+        const changed = await scim.setMembers(group.id, ids, is !== 'removed');
+        (is === 'removed' ? removed : added).push(...changed);
+      }
+    } finally {
+      const fields = [
+        ...groupFields(before, group),
+        ...memberFields('members.added', added),
+        ...memberFields('members.removed', removed),
+      ];
+      const change = { part: 'scim-group', name: group.displayName, fields } as const;
+      if (!before) await this.#note('scim.group.create', { ...change, kind: 'added' }, address);
+      else if (fields.length > 0) await this.#note('scim.group.update', { ...change, kind: 'changed' }, address);
+    }
+  }
+
+  async #noteUser(before: ScimAttributes | null, after: ScimAttributes | null, address: string | null): Promise<void> {
+    const { userName: name } = after ?? before ?? newUser;
+    const kind = before && after ? 'changed' : after ? 'added' : 'removed';
+    const change: AuditChange = { part: 'scim-user', name, kind, fields: userFields(before, after) };
+    await this.#note(actionOf(before, after), change, address);
   }
 
   /** The change has already been made, so a failure to record it only goes to the log. */
-  async #note(action: ScimAction, target: string, address: string | null): Promise<void> {
+  async #note(action: ScimAction, change: AuditChange, address: string | null): Promise<void> {
     const entry: Omit<AuditEntry, 'seq'> = {
       ...{ at: this.#ports.nowMs(), personId: 'scim', personName: 'SCIM', tokenId: null, address },
-      ...{ action, target, changes: [] },
+      ...{ action, target: change.name, changes: [change] },
     };
     try {
       await this.#ports.store.note(entry);
@@ -315,7 +357,44 @@ export class Provisioning {
   }
 }
 
-function actionOf(before: ScimAttributes, after: ScimAttributes): ScimAction {
+/** What differs, as JSON. */
+function fieldsBetween<Of extends object>(
+  before: Of | null,
+  after: Of | null,
+  names: readonly (keyof Of & string)[],
+): AuditChange['fields'] {
+  const textOf = (value: unknown) => (isNothing(value) ? null : JSON.stringify(value));
+  return names
+    .map((name) => ({ name, before: textOf(before?.[name]), after: textOf(after?.[name]) }))
+    .filter((field) => field.before !== field.after);
+}
+
+const isNothing = (value: unknown) =>
+  value === undefined || value === null || /^(?:\[\]|\{\})$/.test(JSON.stringify(value));
+
+const userFields = (before: ScimAttributes | null, after: ScimAttributes | null) =>
+  fieldsBetween(before, after, ['userName', 'externalId', 'active', 'displayName', 'name', 'emails']);
+const groupFields = (before: ScimGroup | null, after: ScimGroup | null) =>
+  fieldsBetween(before, after, ['displayName', 'externalId']);
+
+function memberFields(name: 'members.added' | 'members.removed', userNames: readonly string[]): AuditChange['fields'] {
+  const fieldOf = (field: string, value: unknown) => {
+    const text = JSON.stringify(value);
+    return {
+      name: field,
+      ...(name === 'members.added' ? { before: null, after: text } : { before: text, after: null }),
+    };
+  };
+  const first = userNames.slice(0, mostMembersNoted);
+  return [
+    ...(first.length > 0 ? [fieldOf(name, first)] : []),
+    ...(first.length < userNames.length ? [fieldOf(`${name}.count`, userNames.length)] : []),
+  ];
+}
+
+function actionOf(before: ScimAttributes | null, after: ScimAttributes | null): ScimAction {
+  if (!before) return 'scim.user.create';
+  if (!after) return 'scim.user.delete';
   if (before.active === after.active) return 'scim.user.update';
   return after.active ? 'scim.user.enable' : 'scim.user.disable';
 }

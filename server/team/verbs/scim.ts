@@ -5,6 +5,7 @@ import { notes } from '../../cli/help.ts';
 import { fact, moment } from '../../cli/shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
 import type { Verbs } from '../../cli/verb.ts';
+import type { ScimView } from '../../contract/people-views.ts';
 
 const tokenHelp = `
 Enter address and token at the identity provider: Okta (SCIM 2.0, HTTP header) or Microsoft Entra (tenant URL and
@@ -25,16 +26,7 @@ export function addScimVerbs(program: Command, { on }: Verbs): void {
   const status = scim.command('status').description('show whether SCIM is on, its address and when it was last used');
   on(status, async ({ control, output }) => {
     const view = await control.query({ type: 'scim' });
-    const { isOn, url, createdAt, usedAt, users, active, groups } = view;
-    output.show(view, [
-      fact('SCIM', isOn ? 'on' : 'off: "sluice scim token" switches it on'),
-      fact('address', url),
-      ...(isOn
-        ? [fact('token made', moment(createdAt)), fact('last used', usedAt === null ? 'never' : moment(usedAt))]
-        : []),
-      fact('people', `${users}, ${active} of them active`),
-      fact('groups', `${groups}`),
-    ]);
+    output.show(view, factsOf(view));
   });
 
   const token = withConfirmation(
@@ -44,7 +36,9 @@ export function addScimVerbs(program: Command, { on }: Verbs): void {
       .addHelpText('after', notes(tokenHelp)),
   );
   on<ConfirmOptions>(token, async ({ control, output, terminal }, _, options) => {
-    const { isOn } = await control.query({ type: 'scim' });
+    const { isOn, deletesPushed, users, groups } = await control.query({ type: 'scim' });
+    if (deletesPushed)
+      output.note(`What another identity provider has pushed is deleted (people: ${users}, groups: ${groups}).`);
     const question = isOn
       ? 'Replace the token of SCIM? The one before ends at once.'
       : 'Switch SCIM on? Only people whom the identity provider pushes, and administrators, can sign in then.';
@@ -63,4 +57,20 @@ export function addScimVerbs(program: Command, { on }: Verbs): void {
     const result = await control.execute({ type: 'scim.off' });
     output.show(result, result.ended ? 'SCIM is off.' : 'SCIM was off.');
   });
+}
+
+function factsOf({ isOn, url, createdAt, usedAt, users, active, groups, withoutExternalId, unknownPeople }: ScimView) {
+  const withoutId = `${withoutExternalId} of the active people have no externalId, so nobody who signs in is one of them`;
+  const unknown = `${unknownPeople} who have signed in here: SCIM cannot shut them out (people.externalIdClaim)`;
+  return [
+    fact('SCIM', isOn ? 'on' : 'off: "sluice scim token" switches it on'),
+    fact('address', url),
+    ...(isOn
+      ? [fact('token made', moment(createdAt)), fact('last used', usedAt === null ? 'never' : moment(usedAt))]
+      : []),
+    fact('people', `${users}, ${active} of them active`),
+    fact('groups', `${groups}`),
+    ...(withoutExternalId > 0 ? [fact('without id', withoutId)] : []),
+    ...(unknownPeople > 0 ? [fact('unknown', unknown)] : []),
+  ];
 }

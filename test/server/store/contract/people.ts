@@ -174,7 +174,12 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
       await scim.replaceToken({ hash: 'b', issuer: 'https://id.example/', createdAt: 2 });
       expect(await scim.counts()).toMatchObject({ users: 1 });
       await scim.replaceToken({ hash: 'c', issuer: 'https://other.example', createdAt: 3 });
-      expect(await scim.counts()).toEqual({ users: 0, active: 0, groups: 0 });
+      expect(await scim.counts()).toEqual({
+        ...{ users: 0, active: 0, withoutExternalId: 0, groups: 0, issuer: 'https://other.example' },
+      });
+      await scim.addUser(user('mo', { externalId: null }));
+      await scim.addUser(user('nobody', { externalId: null, active: false }));
+      expect(await scim.counts()).toMatchObject({ users: 2, active: 1, withoutExternalId: 1 });
     });
 
     test('no user has the name or external id of another one, and a change from an old version is none', async () => {
@@ -284,10 +289,13 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
       for (const id of ['devs', 'leads']) expect(await scim.addGroup(group(id))).toBe(true);
       expect(await scim.addGroup({ ...group('x'), displayName: 'DEVS' })).toBe(false);
       expect(await scim.replaceGroup({ ...group('leads'), displayName: 'Devs' })).toBe('taken');
-      expect(await scim.setMembers('devs', ['mia', 'ada', 'nobody'], true)).toBe(true);
-      expect(await scim.setMembers('devs', ['mia'], true)).toBe(false);
-      expect(await scim.setMembers('leads', ['mia'], false)).toBe(true);
-      expect(await scim.keepMembers('devs', ['mia'])).toBe(true);
+      expect((await scim.setMembers('devs', ['mia', 'ada', 'nobody'], true)).sort()).toEqual([
+        ...['ada@acme.example', 'mia@acme.example'],
+      ]);
+      expect(await scim.setMembers('devs', ['mia'], true)).toEqual([]);
+      expect(await scim.setMembers('leads', ['mia'], false)).toEqual(['mia@acme.example']);
+      expect(await scim.keepMembers('devs', ['mia'])).toEqual(['ada@acme.example']);
+      expect(await scim.keepMembers('devs', ['mia'])).toEqual([]);
       expect([await scim.members('devs'), await scim.known(['mo', 'x'])]).toEqual([
         [{ id: 'mia', userName: 'mia@acme.example' }],
         new Set(['mo']),

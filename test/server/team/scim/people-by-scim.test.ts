@@ -345,6 +345,102 @@ test('the audit list names what was pushed, who left, and who made the token', a
   ).toEqual(['scim.token', 'scim.off']);
 });
 
+test('the audit list says what was pushed of users and groups, and of many members the first and their number', async () => {
+  await switchOn();
+  const user = await addUser('mia');
+  await scim('PUT', `/Users/${user}`, { userName: 'mia', displayName: 'Mia', active: false });
+  const ids: string[] = [];
+  for (let index = 0; index < 51; index++) ids.push((await scim('POST', '/Users', { userName: `u${index}` })).body.id);
+  const { body: group } = await scim('POST', '/Groups', { displayName: 'devs', members: [{ value: user }] });
+  await scim(
+    'PATCH',
+    `/Groups/${group.id}`,
+    patch(
+      { op: 'replace', path: 'displayName', value: 'leads' },
+      { op: 'replace', path: 'members', value: ids.map((value) => ({ value })) },
+    ),
+  );
+  await scim('DELETE', `/Groups/${group.id}`);
+  await scim('DELETE', `/Users/${user}`);
+  const { entries } = await team.sluice.gateway.query({ type: 'audit', limit: 100 });
+  const changed = (action: string, name: string) =>
+    entries
+      .filter(({ action: is, changes }) => is === action && changes[0]?.name === name)
+      .flatMap(({ changes }) => changes)
+      .map(({ part, kind, fields }) => [
+        ...[part, kind],
+        Object.fromEntries(fields.map(({ name: field, before, after }) => [field, [before, after]])),
+      ]);
+  const email = JSON.stringify([{ value: 'mia@acme.example' }]);
+  expect(changed('scim.user.create', 'mia@acme.example')).toEqual([
+    [
+      ...['scim-user', 'added'],
+      {
+        userName: [null, '"mia@acme.example"'],
+        externalId: [null, '"mia"'],
+        active: [null, 'true'],
+        emails: [null, email],
+      },
+    ],
+  ]);
+  expect(changed('scim.user.disable', 'mia')).toEqual([
+    [
+      ...['scim-user', 'changed'],
+      {
+        userName: ['"mia@acme.example"', '"mia"'],
+        active: ['true', 'false'],
+        displayName: [null, '"Mia"'],
+        emails: [email, null],
+      },
+    ],
+  ]);
+  expect(changed('scim.user.delete', 'mia')).toMatchObject([['scim-user', 'removed', { externalId: ['"mia"', null] }]]);
+  expect(changed('scim.group.create', 'devs')).toEqual([
+    ['scim-group', 'added', { displayName: [null, '"devs"'], 'members.added': [null, '["mia"]'] }],
+  ]);
+  const [[, , update] = []] = changed('scim.group.update', 'leads') as [string, string, Record<string, string[]>][];
+  expect(update).toMatchObject({
+    displayName: ['"devs"', '"leads"'],
+    'members.removed': ['["mia"]', null],
+    'members.added.count': [null, '51'],
+  });
+  expect(JSON.parse(update?.['members.added']?.[1] ?? '')).toHaveLength(50);
+  expect(changed('scim.group.delete', 'leads')).toEqual([
+    ['scim-group', 'removed', { displayName: ['"leads"', null] }],
+  ]);
+});
+
+test('whom SCIM cannot shut out is counted, and what a new token deletes is told before', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-scim-'));
+  const run = (...words: string[]) =>
+    runVerb(['scim', ...words, '--data-dir', folder, '--gateway', team.sluice.origin], {
+      env: { SLUICE_TOKEN: team.sluice.adminToken },
+    });
+  await team.signIn('ada');
+  await switchOn();
+  const status = async () => (await run('status')).stdout;
+  const mia = await addUser(null, 'mia@acme.example');
+  expect(await team.sluice.gateway.query({ type: 'scim' })).toMatchObject({
+    ...{ withoutExternalId: 1, unknownPeople: 1, deletesPushed: false },
+  });
+  expect(await status()).toMatch(/without id: +1 of [\s\S]*unknown: +1 who have/);
+  await scim('PATCH', `/Users/${mia}`, patch({ op: 'add', path: 'externalId', value: 'mia' }));
+  await scim('DELETE', `/Users/${await addUser('ada')}`);
+  expect(await status()).not.toMatch(/without id|unknown/);
+  const { people } = (await team.sluice.gateway.query({ type: 'status' })).settings;
+  if (!people) throw new Error('people sign in here');
+  const useIssuer = (issuer: string) =>
+    team.sluice.gateway.execute({ type: 'settings.update', changes: { people: { ...people, issuer } } });
+  await useIssuer(`${people.issuer}/`);
+  expect(await team.sluice.gateway.query({ type: 'scim' })).toMatchObject({ isOn: true, deletesPushed: false });
+  await switchOn();
+  expect(await team.sluice.gateway.query({ type: 'scim' })).toMatchObject({ users: 1 });
+  await useIssuer('https://other.example');
+  expect(await team.sluice.gateway.query({ type: 'scim' })).toMatchObject({ isOn: false, deletesPushed: true });
+  expect((await run('token')).stderr).toContain('has pushed is deleted (people: 1, groups: 0).');
+  await rm(folder, { recursive: true });
+});
+
 test('the command line makes the token, shows whether it is used, and ends it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-scim-'));
   const { secret } = await give(await team.signIn('ada'), {
