@@ -315,6 +315,7 @@ test.each(appearances)(
     }
     expect(await page.getByText(tokens[1] ?? '').count()).toBe(0);
     await section.getByText(names.never).waitFor();
+    await section.getByText(/whom SCIM does not know: |SCIM 不认识的用户：/).waitFor();
     await section.getByText(`${team.sluice.origin}/scim/v2`).waitFor();
     const statusOf = async (token: string | undefined) =>
       (await fetch(`${team.sluice.origin}/scim/v2/Users`, { headers: { authorization: `Bearer ${token}` } })).status;
