@@ -101,6 +101,8 @@ export interface SaidGroup {
   displayName: string | null;
   externalId: string | null;
   isMember: boolean;
+  /** When the group was deleted or named otherwise: what was said of its former names. Null for what is said now. */
+  goneAt: number | null;
 }
 
 /** What was pushed of the user with an external id. */
@@ -152,8 +154,8 @@ export interface ScimStore {
   /** False if the name is taken. */
   addGroup(group: ScimGroup): Promise<boolean>;
   replaceGroup(group: ScimGroup): Promise<'stored' | 'taken' | 'changed'>;
-  /** False if there is no such group. Nothing is said of its members any more. */
-  removeGroup(id: string): Promise<boolean>;
+  /** False if there is no such group. Of those who were its members, nothing is said any more. */
+  removeGroup(id: string, atMs: number): Promise<boolean>;
   findGroups(filter: ScimGroupFilter, range: ScimRange): Promise<ScimPage<ScimGroup>>;
   /** The groups of a user. */
   groupsOf(userId: string): Promise<ScimGroup[]>;

@@ -4,7 +4,7 @@
  *
  * Times are Unix milliseconds; JSON is stored as it was written.
  */
-import { scimEndings, scimTables } from '../sqlite/scim-store.ts';
+import { scimEndings, scimGoneMembers, scimTables } from '../sqlite/scim-store.ts';
 import { ledgerTables } from './ledger-tables.ts';
 import { peopleTables } from './people-tables.ts';
 
@@ -182,4 +182,5 @@ export const postgresMigrations: readonly Migration[] = [
     sql: `ALTER TABLE people ADD COLUMN external_id text; ${scimTables('double precision')}`,
   },
   { name: 'endings by scim', sql: scimEndings('double precision') },
+  { name: 'members of gone groups', sql: scimGoneMembers('double precision') },
 ];

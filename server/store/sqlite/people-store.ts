@@ -13,7 +13,7 @@ import {
   readPerson,
   tokensOf,
 } from './people-rows.ts';
-import { createScimStore, scimEndings, scimTables } from './scim-store.ts';
+import { createScimStore, scimEndings, scimGoneMembers, scimTables } from './scim-store.ts';
 
 /** Migrations of `people.sqlite`. Lists are JSON. */
 const peopleMigrations: readonly string[] = [
@@ -50,6 +50,7 @@ const peopleMigrations: readonly string[] = [
   // By which a person is known to SCIM, and what SCIM says.
   `ALTER TABLE people ADD COLUMN external_id TEXT; ${scimTables('REAL')}`,
   scimEndings('REAL'),
+  scimGoneMembers('REAL'),
 ];
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at,

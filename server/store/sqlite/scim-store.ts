@@ -49,6 +49,14 @@ export const scimEndings = (double: string) => `
   CREATE INDEX scim_users_ending ON scim_users (ending_due_at) WHERE ending_due_at IS NOT NULL;
 `;
 
+/** Who was no member of a group that was then deleted or named otherwise. */
+export const scimGoneMembers = (double: string) => `
+  CREATE TABLE scim_gone_members (
+    user_id text NOT NULL, display_name text NOT NULL, external_id text, at ${double} NOT NULL,
+    PRIMARY KEY (user_id, display_name)
+  );
+`;
+
 /** Runs a statement; returns its rows. */
 type Ask = (statement: Sql) => MaybePromise<Row[]>;
 
@@ -91,7 +99,8 @@ function tokenOf(ask: Ask): Pick<ScimStore, 'readToken' | 'replaceToken' | 'endT
       const [before] = await ask(raw('SELECT issuer FROM scim_token'));
       if (before && !isSameIssuer(text(before.issuer) ?? '', issuer)) {
         await ask(raw('UPDATE scim_token SET hash = NULL'));
-        for (const table of ['members', 'groups', 'users', 'gone']) await ask(raw(`DELETE FROM scim_${table}`));
+        for (const table of ['gone_members', 'members', 'groups', 'users', 'gone'])
+          await ask(raw(`DELETE FROM scim_${table}`));
       }
       await ask(sql`INSERT INTO scim_token (one, hash, issuer, created_at) VALUES (1, ${hash}, ${issuer}, ${createdAt})
         ON CONFLICT (one) DO UPDATE SET hash = excluded.hash, issuer = excluded.issuer,
@@ -127,6 +136,10 @@ function usersOf(
   'addUser' | 'replaceUser' | 'removeUser' | 'claimEndings' | 'endingDone' | 'findUsers' | 'standings' | 'known'
 > {
   const userWith = async (id: string) => (await ask(sql`SELECT * FROM scim_users WHERE id = ${id}`))[0];
+  const leaveGroups = async (userId: string) => {
+    for (const table of ['members', 'gone_members'])
+      await ask(sql`DELETE FROM ${raw(`scim_${table}`)} WHERE user_id = ${userId}`);
+  };
   const remember = (externalId: string | null, atMs: number) =>
     externalId === null
       ? []
@@ -151,8 +164,7 @@ function usersOf(
       if (taken.length > 0) return 'taken';
       const replaced = text(before.external_id);
       if (replaced !== externalId) await remember(replaced, modifiedAt);
-      if (replaced !== null && replaced !== externalId && number(before.is_active) === 0)
-        await ask(sql`DELETE FROM scim_members WHERE user_id = ${id}`);
+      if (replaced !== null && replaced !== externalId && number(before.is_active) === 0) await leaveGroups(id);
       const stored = await ask(sql`UPDATE scim_users SET user_name = ${folded(userName)}, external_id = ${externalId},
           email = ${emailOf(attributes)}, is_active = ${bit(active)}, attributes = ${JSON.stringify(attributes)},
           version = ${version}, ending = ${leaversOf(ending)}, ending_due_at = ${ending?.dueAt ?? null},
@@ -165,7 +177,7 @@ function usersOf(
       if (!row) return null;
       await remember(text(row.external_id), atMs);
       await ask(sql`DELETE FROM scim_users WHERE id = ${id}`);
-      await ask(sql`DELETE FROM scim_members WHERE user_id = ${id}`);
+      await leaveGroups(id);
       return readUser(row);
     },
     async claimEndings({ nowMs, nextMs }) {
@@ -185,13 +197,17 @@ function usersOf(
         SELECT person.external_id, person.is_active, is_member, team.external_id AS group_external_id,
             CASE WHEN EXISTS (
               SELECT 1 FROM scim_groups AS other WHERE other.external_id = team.display_name AND other.id <> team.id
-            ) THEN NULL ELSE team.display_name END AS display_name
+            ) THEN NULL ELSE team.display_name END AS display_name, CAST(NULL AS double precision) AS gone_at
           FROM scim_users AS person
           LEFT JOIN scim_members AS said ON said.user_id = person.id
           LEFT JOIN scim_groups AS team ON team.id = said.group_id
           WHERE ${isAmong('person.external_id', externalIds)}
         UNION ALL
-        SELECT gone.external_id, 0, NULL, NULL, NULL FROM scim_gone AS gone
+        SELECT person.external_id, person.is_active, 0, late.external_id, late.display_name, late.at
+          FROM scim_users AS person JOIN scim_gone_members AS late ON late.user_id = person.id
+          WHERE ${isAmong('person.external_id', externalIds)}
+        UNION ALL
+        SELECT gone.external_id, 0, NULL, NULL, NULL, NULL FROM scim_gone AS gone
           WHERE ${isAmong('gone.external_id', externalIds)}
             AND NOT EXISTS (SELECT 1 FROM scim_users AS person WHERE person.external_id = gone.external_id)`);
       return standingsIn(rows);
@@ -209,6 +225,12 @@ function groupsOf(
   ScimStore,
   'addGroup' | 'replaceGroup' | 'removeGroup' | 'findGroups' | 'groupsOf' | 'members' | 'setMembers' | 'keepMembers'
 > {
+  const rememberOthers = (groupId: string, atMs: number) =>
+    ask(sql`INSERT INTO scim_gone_members (user_id, display_name, external_id, at)
+      SELECT said.user_id, team.display_name, team.external_id, ${literal(atMs)}
+        FROM scim_members AS said JOIN scim_groups AS team ON team.id = said.group_id
+        WHERE team.id = ${groupId} AND said.is_member = 0
+      ON CONFLICT (user_id, display_name) DO UPDATE SET external_id = excluded.external_id, at = excluded.at`);
   return {
     async addGroup({ id, displayName, externalId, createdAt, modifiedAt }) {
       const added = await ask(sql`INSERT INTO scim_groups (id, name, display_name, external_id, created_at, modified_at)
@@ -217,15 +239,19 @@ function groupsOf(
       return added.length > 0;
     },
     async replaceGroup({ id, displayName, externalId, modifiedAt }) {
+      const [before] = await ask(sql`SELECT display_name, external_id FROM scim_groups WHERE id = ${id}`);
       const taken = await ask(
         sql`SELECT 1 AS found FROM scim_groups WHERE id <> ${id} AND name = ${folded(displayName)}`,
       );
       if (taken.length > 0) return 'taken';
+      if (before && (text(before.display_name) !== displayName || text(before.external_id) !== externalId))
+        await rememberOthers(id, modifiedAt);
       const stored = await ask(sql`UPDATE scim_groups SET name = ${folded(displayName)}, display_name = ${displayName},
         external_id = ${externalId}, modified_at = ${modifiedAt} WHERE id = ${id} RETURNING id`);
       return stored.length > 0 ? 'stored' : 'changed';
     },
-    async removeGroup(id) {
+    async removeGroup(id, atMs) {
+      await rememberOthers(id, atMs);
       await ask(sql`DELETE FROM scim_members WHERE group_id = ${id}`);
       return (await ask(sql`DELETE FROM scim_groups WHERE id = ${id} RETURNING id`)).length > 0;
     },
@@ -295,10 +321,15 @@ function standingsIn(rows: readonly Row[]): Map<string, ScimStanding> {
       id,
       {
         isActive: number(said[0]?.is_active) === 1,
-        groups: said.flatMap(({ display_name: name, group_external_id: externalId, is_member: isMember }) =>
-          number(isMember) === null
+        groups: said.flatMap((row) =>
+          number(row.is_member) === null
             ? []
-            : [{ displayName: text(name), externalId: text(externalId), isMember: number(isMember) === 1 }],
+            : {
+                displayName: text(row.display_name),
+                externalId: text(row.group_external_id),
+                isMember: number(row.is_member) === 1,
+                goneAt: number(row.gone_at),
+              },
         ),
       },
     ]),

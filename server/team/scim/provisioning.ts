@@ -192,7 +192,7 @@ export class Provisioning {
 
   async removeGroup(id: string, address: string | null): Promise<void> {
     const group = await this.group(id);
-    if (!(await this.#scim.removeGroup(id))) throw notFound('Group', id);
+    if (!(await this.#scim.removeGroup(id, this.#ports.nowMs()))) throw notFound('Group', id);
     const { displayName } = group;
     const fields = groupFields(group, null);
     await this.#note('scim.group.delete', { part: 'scim-group', name: displayName, kind: 'removed', fields }, address);

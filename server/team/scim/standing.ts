@@ -14,7 +14,8 @@ export interface Standing {
   said: ReadonlyMap<string, boolean>;
 }
 
-type Known = Pick<StoredPerson, 'issuer' | 'subject' | 'externalId'>;
+type Identified = Pick<StoredPerson, 'issuer' | 'subject' | 'externalId'>;
+type Known = Identified & Pick<StoredPerson, 'checkedAt'>;
 type Settings = Pick<PeopleSettings, 'issuer' | 'externalIdClaim'>;
 
 /** The token while it counts; null while SCIM is off: without one, or if it was made for another identity provider. */
@@ -24,7 +25,7 @@ export async function readScimToken(store: ScimStore, { issuer }: Settings): Pro
 }
 
 /** By which SCIM knows the person; null if the identity provider has not told it. */
-export function externalIdOf({ subject, externalId }: Known, { externalIdClaim }: Settings): string | null {
+export function externalIdOf({ subject, externalId }: Identified, { externalIdClaim }: Settings): string | null {
   return externalIdClaim === 'sub' ? subject : externalId;
 }
 
@@ -42,17 +43,19 @@ export async function readStandings(
     const found =
       externalId === null || !isSameIssuer(person.issuer, settings.issuer) ? undefined : standings.get(externalId);
     if (!found) return { state: 'unknown', said: new Map() };
-    return { state: found.isActive ? 'active' : 'disabled', said: saidGroups(found.groups) };
+    return { state: found.isActive ? 'active' : 'disabled', said: saidGroups(found.groups, person.checkedAt) };
   };
 }
 
 /**
  * Claims name groups as SCIM does, or by what it calls their external id. That comes first: whoever may make a group names it,
- * but only the identity provider gives it an id.
+ * but only the identity provider gives it an id. Who was no member of a group that is gone is none until the claim was read
+ * again, since it may be from when they were.
  */
-function saidGroups(groups: ScimStanding['groups']): Standing['said'] {
+function saidGroups(groups: ScimStanding['groups'], checkedAt: number): Standing['said'] {
   const said = new Map<string, boolean>();
-  for (const { displayName, externalId, isMember } of groups) {
+  for (const { displayName, externalId, isMember, goneAt } of groups) {
+    if (goneAt !== null && goneAt <= checkedAt) continue;
     for (const name of new Set([displayName, externalId])) {
       if (name !== null) said.set(name, isMember || (said.get(name) ?? false));
     }

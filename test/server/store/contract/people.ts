@@ -270,17 +270,41 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
       expect(await memberships({}, { externalId: 'ext-new' })).toBe(1);
     });
 
+    test('remembers who was no member of a group that was deleted or named otherwise', async () => {
+      const { scim } = store;
+      for (const id of ['mia', 'mo']) await scim.addUser(user(id));
+      await scim.addGroup({ ...group('leads'), externalId: 'id-of-leads' });
+      await scim.setMembers('leads', ['mia'], false);
+      await scim.setMembers('leads', ['mo'], true);
+      const said = async (id: string) =>
+        ((await scim.standings([`ext-${id}`])).get(`ext-${id}`)?.groups ?? [])
+          .map(({ displayName, externalId, isMember, goneAt }) => [displayName, externalId, isMember, goneAt])
+          .sort((one, other) => Number(one[3]) - Number(other[3]));
+      await scim.replaceGroup({ ...group('leads'), displayName: 'chiefs', externalId: 'id-of-leads', modifiedAt: 7 });
+      const renamed = ['leads', 'id-of-leads', false, 7];
+      expect(await said('mia')).toEqual([['chiefs', 'id-of-leads', false, null], renamed]);
+      expect(await said('mo')).toEqual([['chiefs', 'id-of-leads', true, null]]);
+      await scim.removeGroup('leads', 9);
+      expect(await said('mia')).toEqual([renamed, ['chiefs', 'id-of-leads', false, 9]]);
+      expect(await said('mo')).toEqual([]);
+      await scim.replaceUser({ ...user('mia', { active: false }), version: 2 });
+      await scim.replaceUser({ ...user('mia', { externalId: 'ext-new' }), version: 3 });
+      expect(await said('new')).toEqual([]);
+    });
+
     test('the external id of a group comes before the name of another one', async () => {
       const { scim } = store;
       await scim.addUser(user('mia'));
       await scim.addGroup({ ...group('g1'), displayName: 'id-of-leads', externalId: 'id-of-mine' });
       await scim.setMembers('g1', ['mia'], true);
       const said = async () => (await scim.standings(['ext-mia'])).get('ext-mia')?.groups;
-      expect(await said()).toEqual([{ displayName: 'id-of-leads', externalId: 'id-of-mine', isMember: true }]);
+      expect(await said()).toEqual([
+        { displayName: 'id-of-leads', externalId: 'id-of-mine', isMember: true, goneAt: null },
+      ]);
       await scim.addGroup({ ...group('g2'), displayName: 'leads', externalId: 'id-of-leads' });
-      expect(await said()).toEqual([{ displayName: null, externalId: 'id-of-mine', isMember: true }]);
+      expect(await said()).toEqual([{ displayName: null, externalId: 'id-of-mine', isMember: true, goneAt: null }]);
       await scim.addGroup({ ...group('g3'), displayName: 'id-of-mine', externalId: 'x' });
-      expect(await said()).toEqual([{ displayName: null, externalId: 'id-of-mine', isMember: true }]);
+      expect(await said()).toEqual([{ displayName: null, externalId: 'id-of-mine', isMember: true, goneAt: null }]);
     });
 
     test('says who is active and in which groups, and remembers those who are gone', async () => {
@@ -321,7 +345,7 @@ export function peopleContract(open: () => Promise<PeopleStore>): void {
       // Whoever comes back is active again.
       await scim.addUser(user('ada-again', { externalId: 'ext-ada' }));
       expect((await scim.standings(['ext-ada'])).get('ext-ada')?.isActive).toBe(true);
-      expect([await scim.removeGroup('devs'), await scim.removeGroup('devs')]).toEqual([true, false]);
+      expect([await scim.removeGroup('devs', 5), await scim.removeGroup('devs', 6)]).toEqual([true, false]);
       expect((await scim.standings([])).size).toBe(0);
     });
   });

@@ -221,6 +221,24 @@ describe('groups', () => {
     expect(await roleOf(mia)).toEqual([false, 'ours', 'ours']);
   });
 
+  test.each<[string, (group: string) => Parameters<ScimClient>]>([
+    ['deleted', (group) => ['DELETE', `/Groups/${group}`]],
+    [
+      'named otherwise',
+      (group) => ['PATCH', `/Groups/${group}`, patch({ op: 'replace', path: 'displayName', value: 'x' })],
+    ],
+  ])('that are %s do not come back by what the claim said before', async (_what, request) => {
+    team.identity.groups.set('mia', ['leads', 'devs']);
+    const again = await team.signIn('mia');
+    expect(await roleOf(again)).toEqual([false, 'ours', 'ours']);
+    const leads = await push('leads');
+    await say(leads, 'Remove');
+    expect(await roleOf(again)).toEqual([false, 'ours']);
+    await scim(...request(leads));
+    expect(await roleOf(again)).toEqual([false, 'ours']);
+    expect(await roleOf(await team.signIn('mia'))).toEqual([false, 'ours', 'ours']);
+  });
+
   test('of which the name is the external id of another one count by their own external id alone', async () => {
     await say(await push('leads', 'id-of-mine'), 'Add');
     expect(await roleOf(mia)).toEqual([false, 'ours', 'ours']);
