@@ -22,7 +22,6 @@ export function tuneV8(): void {
   if (!areOn) return;
   limitYoungGeneration();
   raiseHeapGrowth();
-  raiseInliningLimit();
 }
 
 /** Makes the small writes to connected sockets together. */
@@ -260,7 +259,7 @@ const shrunkCheckMs = 500;
  * young generation in idle times, so it must be allowed to grow again. Under load, when it has its full size,
  * collections are not observed: that would take 3 % of a plain request's CPU. Returns the function that undoes this.
  */
-function limitYoungGeneration(): () => void {
+export function limitYoungGeneration(): () => void {
   let timer: NodeJS.Timeout | undefined;
   const collections = new PerformanceObserver(() => {
     if (youngBytes() >= maxBytes) hold();
@@ -298,16 +297,6 @@ function youngBytes(): number {
  * speed, where buffers count towards it, streams met twelve collections a second instead of none and passed half the bytes.
  * `--heap-growing-percent=300` on Node's command line has the same effect. Takes effect from the next collection on.
  */
-function raiseHeapGrowth(): void {
+export function raiseHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=300');
-}
-
-/**
- * Lets V8's optimising compiler inline more calls. A request passes through many short functions, and by default V8
- * inlines at most 920 bytes of bytecode into each optimised function, so that most of their calls remain.
- * `--max-inlined-bytecode-size-cumulative=2000` on Node's command line has the same effect. Takes effect from the next
- * optimised function on.
- */
-function raiseInliningLimit(): void {
-  setFlagsFromString('--max-inlined-bytecode-size-cumulative=2000');
 }
