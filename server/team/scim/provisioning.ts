@@ -83,6 +83,7 @@ export class Provisioning {
   async createToken(): Promise<{ secret: string; url: string }> {
     const secret = `${tokenPrefix}${randomBytes(32).toString('base64url')}`;
     const { issuer } = this.#settings();
+    await this.#endSinceOff();
     await this.#scim.replaceToken({ hash: digestOf(secret), issuer, createdAt: this.#ports.nowMs() });
     return { secret, url: this.baseUrl };
   }
@@ -236,6 +237,19 @@ export class Provisioning {
       return user;
     }
     throw new ScimError(503, 'The user is being changed by others at the same time. Try again.');
+  }
+
+  /** While SCIM was off, whoever it has disabled could sign in and make keys. */
+  async #endSinceOff(): Promise<void> {
+    const settings = this.#settings();
+    const { issuer } = await this.#scim.counts();
+    if (issuer === null || !isSameIssuer(issuer, settings.issuer) || (await this.#scim.readToken())) return;
+    const people = await this.#people(settings);
+    const standings = await this.#scim.standings(people.flatMap((person) => externalIdOf(person, settings) ?? []));
+    for (const person of people) {
+      const standing = standings.get(externalIdOf(person, settings) ?? '');
+      if (standing && !standing.isActive) await this.#ports.leave(person);
+    }
   }
 
   /** Before they are active again: a sign-in that had begun before they were disabled may have ended after it. */

@@ -98,6 +98,23 @@ test('what is to be ended of two changes is all ended', async () => {
   expect(left).toEqual(['mia', 'mo']);
 });
 
+test('what people have got while SCIM was off who had left ends when it is on again', async () => {
+  await meet('mo', 'oid-of-mo');
+  await push({ userName: 'mo', externalId: 'oid-of-mo' });
+  await push({ active: false });
+  await meet('ada', 'oid-of-ada');
+  await provisioning.removeUser(await push({ userName: 'ada', externalId: 'oid-of-ada' }), null);
+  await provisioning.createToken();
+  expect(left).toEqual(['mia', 'ada']);
+  await provisioning.endToken();
+  isRefused = true;
+  await expect(provisioning.createToken()).rejects.toThrow('cannot be written');
+  expect((await provisioning.view()).isOn).toBe(false);
+  isRefused = false;
+  await provisioning.createToken();
+  expect(left).toEqual(['mia', 'ada', 'ada', 'mia']);
+});
+
 test('nobody leaves again while a user who is not active is changed', async () => {
   const user = await push({ active: false });
   await provisioning.patchUser(user, set('displayName', 'Mia'), null);
