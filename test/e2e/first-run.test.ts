@@ -200,7 +200,10 @@ describe('the first run', () => {
     await page.getByRole('button', { name: 'Newest 50, in memory' }).click();
     await page.getByText('Keep what is sent and answered?').waitFor({ state: 'detached' });
     expect(await settings()).toBe('on');
-    await page.getByRole('button', { name: 'Off: keep no contents' }).click();
+    await page.evaluate(() => location.assign('#/requests?q=elephant'));
+    await page.getByText(/Contents that are kept in memory alone are not searched/).waitFor();
+    await page.evaluate(() => location.assign('#/'));
+    await page.getByRole('button', { name: 'Turn off: keep no contents in memory' }).click();
     await note.waitFor({ state: 'detached' });
     expect(await settings()).toBe('off');
     await path(page).getByText('What is sent and answered is not kept.').waitFor();

@@ -213,9 +213,9 @@ export const recentCapture = {
   keepDays: (days: number, count: string) => `Keep for ${count} ${days === 1 ? 'day' : 'days'}`,
   keepNewest: 'Newest 50, in memory',
   keepNothing: 'Not now',
-  note: 'The contents of the newest 50 requests are kept in memory until Sluice ends, and in no file.',
-  end: 'Off',
-  endNamed: 'Off: keep no contents',
+  note: 'The contents of the newest 50 requests are kept in memory until Sluice ends. Only what is captured is kept on disk.',
+  end: 'Turn off',
+  endNamed: 'Turn off: keep no contents in memory',
   kept: (days: number, count: string) =>
     `What is sent and answered is kept for ${count} ${days === 1 ? 'day' : 'days'}, on this machine.`,
   notKept: 'What is sent and answered is not kept.',
