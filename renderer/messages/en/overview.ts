@@ -164,10 +164,8 @@ export const attention = {
     'budgets-lost':
       'What had been spent of each budget was lost with the request log: all budgets, hard ones included, start from zero.',
     refused: (requests: string) => `Refused in the last hour: ${requests}.`,
-    standstill: (duration: string, at: string, request: { id: string; keyId: string; route: string } | null) =>
-      request === null
-        ? `Sluice was unresponsive for ${duration} (${at}). No request caused it.`
-        : `Sluice was unresponsive for ${duration} (${at}) because of request ${request.id} of key ${request.keyId} (${request.route}).`,
+    standstill: (duration: string, at: string, request: { id: string; keyId: string; route: string }) =>
+      `Sluice was unresponsive for ${duration} (${at}) because of request ${request.id} of key ${request.keyId} (${request.route}).`,
     'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,
     'key-expires': (name: string, day: string) => `The key “${name}” expires on ${day}.`,
     'key-budget': (name: string, used: string, amount: string) => `Key “${name}” has spent ${used} of its ${amount}.`,
@@ -194,7 +192,7 @@ export const attention = {
     'budgets-unwritten': 'Open keys',
     'budgets-lost': 'Open keys',
     refused: 'Open requests',
-    standstill: 'Open requests',
+    standstill: 'Open request',
     'key-expired': 'Open key',
     'key-expires': 'Open key',
     'key-budget': 'Open key',

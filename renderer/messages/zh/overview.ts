@@ -143,9 +143,7 @@ export const attention: typeof english.attention = {
     'budgets-lost': '预算的已用数额已随请求记录一同丢失：所有预算（包括硬性预算）均从那时起重新计算。',
     refused: (requests) => `最近一小时内被拒绝：${requests}。`,
     standstill: (duration, at, request) =>
-      request === null
-        ? `Sluice 曾停顿 ${duration}（${at}），期间没有响应任何请求；停顿并非由某个请求引起。`
-        : `Sluice 曾停顿 ${duration}（${at}），起因是密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有响应任何请求。`,
+      `Sluice 曾停顿 ${duration}（${at}），起因是密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有响应任何请求。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,
     'key-expires': (name, day) => `密钥“${name}”将于 ${day}到期。`,
     'key-budget': (name, used, amount) => `密钥“${name}”的预算 ${amount} 已用 ${used}。`,

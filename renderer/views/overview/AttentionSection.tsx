@@ -124,10 +124,8 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
       return texts['ledger-replaced'](concern.reason, concern.movedTo);
     case 'refused':
       return texts.refused(describeRefusal(concern.refusal, localization));
-    case 'standstill': {
-      const { at, ms, request } = concern.standstill;
-      return texts.standstill(formats.duration(ms), formats.dayAndClock(at), request);
-    }
+    case 'standstill':
+      return texts.standstill(formats.duration(concern.ms), formats.dayAndClock(concern.at), concern.request);
     case 'key-expired':
       return texts['key-expired'](concern.name);
     case 'key-expires':

@@ -33,7 +33,7 @@ export type Concern = {
   | { kind: 'ledger-refuses'; setAside: SetAsideView }
   | { kind: 'ledger-replaced'; movedTo: string | null; reason: string }
   | { kind: 'refused'; refusal: RefusalView }
-  | { kind: 'standstill'; standstill: StandstillView }
+  | { kind: 'standstill'; at: number; ms: number; request: NonNullable<StandstillView['request']> }
   | { kind: 'key-expired'; name: string }
   | { kind: 'key-expires'; name: string; atMs: number }
   | {
@@ -147,10 +147,11 @@ function concernsOfBudgetSums({ status, keys, groups }: ConfigViews): Concern[] 
 /** How long it is reported. */
 const standstillShownMs = dayMs;
 
+/** Of one that no request caused, such as a busy machine's, only the log tells: nobody here can do anything about it. */
 function concernsOfStandstill(standstill: StandstillView | null, nowMs: number): Concern[] {
-  if (!standstill || nowMs - standstill.at > standstillShownMs) return [];
-  const { request } = standstill;
-  return [{ kind: 'standstill', isBad: false, href: request ? `/requests/${request.id}` : '/requests', standstill }];
+  if (!standstill?.request || nowMs - standstill.at > standstillShownMs) return [];
+  const { at, ms, request } = standstill;
+  return [{ kind: 'standstill', isBad: false, href: `/requests/${request.id}`, at, ms, request }];
 }
 
 function concernsOfSetup(providers: readonly ProviderView[], keyCount: number): Concern[] {

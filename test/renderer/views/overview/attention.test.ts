@@ -57,6 +57,17 @@ describe('what needs attention', () => {
     expect(withReplaced('nothing')).toMatchObject([{ kind: 'config-lost', isBad: true }]);
   });
 
+  it('is a standstill of the last day that a request caused', () => {
+    const request = { id: 'req_1', keyId: 'k1', route: '/v1/chat/completions' };
+    const hoursAgo = (hours: number, cause: typeof request | null) => {
+      const standstill = { at: now - hours * 3_600_000, ms: 1_200, request: cause, count: 1 };
+      return concerns({ status: { ...status(1), standstill } });
+    };
+    expect(hoursAgo(1, request)).toMatchObject([{ kind: 'standstill', href: '/requests/req_1', ms: 1_200 }]);
+    expect(hoursAgo(25, request)).toEqual([]);
+    expect(hoursAgo(1, null)).toEqual([]);
+  });
+
   it('is a ledger that does not record, or lost rows', () => {
     const ledger = {
       ok: false,
