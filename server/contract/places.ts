@@ -106,7 +106,7 @@ export function destinationOf(path: string, viewer: Viewer): Destination {
 const isNotLast = (segment: string, index: number, segments: readonly string[]) =>
   segment !== '' || index < segments.length - 1;
 
-/** What is not in the table: the name of a place, another case, or one that is spelled like a screen. */
+/** What is not in the table: the name of a place or screen, another case, or one that is spelled like a screen. */
 function meantBy(
   first: string,
   named: string | null,
@@ -114,7 +114,8 @@ function meantBy(
 ): Destination {
   const word = first.toLowerCase();
   const place = placesFor(viewer).find(({ id }) => id === word);
-  const screen = seen.find((name) => pathOf(name) === `/${word}`) ?? (named === null && place?.screens[0]);
+  const isCalled = (name: ScreenName) => name === word || pathOf(name) === `/${word}`;
+  const screen = seen.find(isCalled) ?? (named === null && place?.screens[0]);
   if (screen) return { kind: 'moved', to: named === null ? pathOf(screen) : `${pathOf(screen)}/${named}` };
   const nearest = nearestName(word, seen.map((name) => pathOf(name).slice(1)).filter(Boolean), 2);
   return { kind: 'nothing', nearest: nearest === null ? null : screenAt(`/${nearest}`) };

@@ -37,6 +37,7 @@ const addresses: readonly [address: string, heading: string, shown?: Shown][] = 
   ['/people?show=audit', noPage],
   ['/groups/second/more', noPage],
   ['/home', 'Home'],
+  ['/overview', 'Home'],
   ['/Traffic/', 'Requests'],
   ['/Providers/alpha', 'Alpha'],
   ['/requests', 'Requests'],
