@@ -6,7 +6,7 @@ import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { Budget } from '../server/contract/limit-settings.ts';
 import { placeTexts, placeTextsZh } from '../server/contract/places.ts';
 import type { Policy } from '../server/contract/policy.ts';
-import type { ProviderBlock } from '../server/contract/provider-views.ts';
+import { connectionFaultTexts, connectionFaultTextsZh, type ProviderBlock } from '../server/contract/provider-views.ts';
 import { counted } from '../server/contract/units.ts';
 import type { StartProblems } from './start-problem.ts';
 
@@ -54,16 +54,7 @@ const en = {
   answersWith: (status: number) => `it answers with errors (${status})`,
   badAnswers: 'its answers break off or are damaged',
   unreachable: (why: string) => `cannot be reached: ${why}`,
-  connectionFaults: {
-    dns: 'its host name has no address',
-    'dns-timeout': 'no name server responds in time',
-    refused: 'connection refused',
-    tls: 'its certificate is not accepted',
-    proxy: 'the proxy failed',
-    reset: 'the connection is cut off',
-    timeout: 'no connection in time',
-    malformed: 'what responds there does not speak HTTP',
-  },
+  connectionFaults: connectionFaultTexts,
   defaultGroup: (models: string, strategy: string) => `Default group: ${models}, ${strategy}`,
   /** How the order of targets is chosen. */
   strategies: {
@@ -226,16 +217,7 @@ const zh: ShellMessages = {
   answersWith: (status) => `服务返回错误（${status}）`,
   badAnswers: '响应中断或已损坏',
   unreachable: (why) => `无法连接：${why}`,
-  connectionFaults: {
-    dns: '主机名没有对应的地址',
-    'dns-timeout': 'DNS 服务器未及时响应',
-    refused: '连接被拒绝',
-    tls: '其证书不受信任',
-    proxy: '代理出错',
-    reset: '连接中断',
-    timeout: '连接超时',
-    malformed: '对方使用的不是 HTTP',
-  },
+  connectionFaults: connectionFaultTextsZh,
   defaultGroup: (models, strategy) => `默认分组：${models}，${strategy}`,
   strategies: {
     priority: '按顺序',

@@ -145,6 +145,29 @@ export interface FailureTexts {
   connectionFaults: Readonly<Record<ConnectionFault, string>>;
 }
 
+/** In the window and at the tray. */
+export const connectionFaultTexts: FailureTexts['connectionFaults'] = {
+  dns: 'its host name has no address',
+  'dns-timeout': 'no name server responded in time',
+  refused: 'connection refused',
+  tls: 'its certificate is not accepted',
+  proxy: 'the proxy failed',
+  reset: 'the connection was cut off',
+  timeout: 'no connection in time',
+  malformed: 'what responds there does not speak HTTP',
+};
+
+export const connectionFaultTextsZh: FailureTexts['connectionFaults'] = {
+  dns: '主机名没有对应的地址',
+  'dns-timeout': 'DNS 服务器未及时响应',
+  refused: '连接被拒绝',
+  tls: '其证书不受信任',
+  proxy: '代理出错',
+  reset: '连接中断',
+  timeout: '连接超时',
+  malformed: '对方使用的不是 HTTP',
+};
+
 /** Why something is in a cooldown. A service that answers with errors is told from one that cannot be reached. */
 export function describeFailure(failure: FailureClass, failedWith: FailedWith, texts: FailureTexts): string {
   if (failure !== 'transient') return texts.failures[failure];

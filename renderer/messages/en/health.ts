@@ -1,3 +1,5 @@
+import { connectionFaultTexts } from '../../../server/contract/provider-views.ts';
+
 /** Recent health of providers, models and credentials. */
 export const health = {
   failures: {
@@ -16,16 +18,7 @@ export const health = {
   answersWith: (status: number) => `It answers with errors (${status})`,
   badAnswers: 'Its answers break off or are damaged',
   unreachable: (why: string) => `It cannot be reached: ${why}`,
-  connectionFaults: {
-    dns: 'its host name has no address',
-    'dns-timeout': 'no name server responded in time',
-    refused: 'connection refused',
-    tls: 'its certificate is not accepted',
-    proxy: 'the proxy failed',
-    reset: 'the connection was cut off',
-    timeout: 'no connection in time',
-    malformed: 'what responds there does not speak HTTP',
-  },
+  connectionFaults: connectionFaultTexts,
   until: (failure: string, moment: string) =>
     `${failure}. Retrying at ${moment}; used before that only if nothing else can answer.`,
   isTried: (failure: string) => `${failure}. The next request will try it again.`,

@@ -1,3 +1,4 @@
+import { connectionFaultTextsZh } from '../../../server/contract/provider-views.ts';
 import type * as english from '../en/health.ts';
 
 export const health: typeof english.health = {
@@ -17,16 +18,7 @@ export const health: typeof english.health = {
   answersWith: (status) => `服务返回错误（${status}）`,
   badAnswers: '响应中断或已损坏',
   unreachable: (why) => `无法连接：${why}`,
-  connectionFaults: {
-    dns: '主机名没有对应的地址',
-    'dns-timeout': 'DNS 服务器未及时响应',
-    refused: '连接被拒绝',
-    tls: '其证书不受信任',
-    proxy: '代理出错',
-    reset: '连接中断',
-    timeout: '连接超时',
-    malformed: '对方使用的不是 HTTP',
-  },
+  connectionFaults: connectionFaultTextsZh,
   until: (failure, moment) => `${failure}。将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,
   isTried: (failure) => `${failure}。下一个请求会再次尝试。`,
   isRefused: (failure) => `${failure}。已暂停：请更换凭据，或重试。`,
