@@ -35,7 +35,6 @@ import type { Observability } from '../observability/observability.ts';
 import { LearntRefusals } from '../providers/chat-flavours.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
-import { storableRow } from '../store/rules/storable-row.ts';
 import type { ExportFormat } from '../store/sqlite/export.ts';
 import type { Authorities } from '../transport/authorities.ts';
 import { machineAddresses, watchNetwork } from '../transport/network-watch.ts';
@@ -197,9 +196,7 @@ function createServedApi(
   const reportError = (error: unknown) => log.error({ error }, 'a request failed inside Sluice');
   const finished = (ended: RequestRecord, books?: BookedJob, isOnlyCounted = false) => {
     // Limits and sessions count what the ledger will hold.
-    const record = storableRow(ended);
-    if (isOnlyCounted) ledger.counted(record);
-    else ledger.finished(record, books);
+    const record = isOnlyCounted ? ledger.counted(ended) : ledger.finished(ended, books);
     limiter.finished(record);
     base.sessions.finished(record, live.snapshot.settings.sessionBudget);
     observability.finished(record);

@@ -16,7 +16,7 @@ interface EventLoopMonitorOptions {
 export interface Labelled {
   /** Identifies a request in three lines: its id, its key's id and its route. Read when the request is first marked. */
   readonly workLabel: string;
-  /** Sequence number of its label among those written; -Infinity at first. Only for `EventLoopMonitor`. */
+  /** Sequence number of its label among those written; 0 at first. Only for `EventLoopMonitor`. */
   labelNumber: number;
 }
 
@@ -81,8 +81,8 @@ export class EventLoopMonitor {
   readonly #labels = Buffer.from(this.#memory, headBytes);
   readonly #options: EventLoopMonitorOptions;
   #beats: NodeJS.Timeout | undefined;
-  /** Number of labels written so far. Each replaces the one that was written `keptLabels` before it. */
-  #writtenLabels = 0;
+  /** Sequence number of the last label. Each replaces the one that was written `keptLabels` before it. */
+  #lastLabel = 0;
 
   constructor(options: EventLoopMonitorOptions) {
     this.#options = options;
@@ -117,14 +117,15 @@ export class EventLoopMonitor {
 
   /** Marks a request before work whose duration depends on untrusted input. */
   begin(work: Labelled): void {
-    if (this.#writtenLabels - work.labelNumber > keptLabels) this.#write(work);
+    const { labelNumber } = work;
+    if (labelNumber === 0 || this.#lastLabel - labelNumber >= keptLabels) this.#write(work);
     this.#cells[1] = (work.labelNumber % keptLabels) + 1;
   }
 
   #write(work: Labelled): void {
-    const slot = this.#writtenLabels % keptLabels;
+    work.labelNumber = ++this.#lastLabel;
+    const slot = work.labelNumber % keptLabels;
     this.#cells[firstLength + slot] = this.#labels.write(work.workLabel, slot * labelBytes, labelBytes, 'latin1');
-    work.labelNumber = this.#writtenLabels++;
   }
 
   end(): void {

@@ -129,7 +129,7 @@ function threadOf(body: RequestView<MessagesField>): MessageThread | null {
 
 const whole: WholeFormat = {
   kind: 'json',
-  marks: ['"content"'],
+  members: ['content'],
   isNeverLonger: true,
   maxHeldBytes: 32 * 1024 * 1024,
   isNumbers: false,

@@ -12,7 +12,7 @@ import { messages } from './messages.ts';
  */
 const messagesTokenCount: Wire = {
   ...messages,
-  whole: { ...messages.whole, marks: ['"input_tokens"', '"inputTokens"'] },
+  whole: { ...messages.whole, members: ['input_tokens', 'inputTokens'] },
   stream: null,
   rescue: null,
 };

@@ -101,7 +101,7 @@ export const converseRequest: RequestFormat<ConverseField> = {
 
 const whole: WholeFormat = {
   kind: 'json',
-  marks: ['"output"'],
+  members: ['output'],
   isNeverLonger: true,
   maxHeldBytes: 32 * 1024 * 1024,
   isNumbers: false,

@@ -9,7 +9,7 @@ const bedrockEmbed = cloudEmbeddings({
   name: 'bedrock-embeddings',
   request: converseRequest,
   errorName: 'type',
-  marks: ['"embedding"', '"embeddings"'],
+  members: ['embedding', 'embeddings'],
   judge: (answer) => judgeError(answer, 'embedding' in answer || 'embeddings' in answer),
 });
 

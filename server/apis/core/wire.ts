@@ -97,8 +97,8 @@ export interface RequestFormat<Name extends string> {
 
 export interface WholeFormat {
   readonly kind: 'json' | 'media';
-  /** Members, with their quotes, of which each answer has at least one in its first megabyte. */
-  readonly marks: readonly string[];
+  /** Each answer has at least one of these, in its first megabyte. */
+  readonly members: readonly string[];
   /** Answers never exceed `maxHeldBytes`, so a longer one is endless. If false, a longer answer passes as it arrives. */
   readonly isNeverLonger: boolean;
   /** How much of an answer is held until it is complete. */
@@ -114,7 +114,8 @@ export type NamingMember = 'code' | 'type' | 'status';
 
 /** The judgement of a whole response. */
 export type Verdict =
-  | { kind: 'answer' }
+  /** `document`: the answer as an object, if it was read as such. */
+  | { kind: 'answer'; document?: Record<string, unknown> }
   /** `what` completes the sentence "Provider … ". */
   | { kind: 'damaged'; what: string }
   /** An error in place of an answer, with the status that it should have had. */
@@ -152,9 +153,19 @@ export interface KeptAnswer {
   line?: Buffer | undefined;
   /** All of it, if it was held until its end. */
   whole?: Buffer | undefined;
+  /** The same as an object, if it was read as such. */
+  document?: Record<string, unknown> | undefined;
   /** Length of the whole answer. */
   bytes: number;
   contentType: string;
+}
+
+/** An answer that was held until its end. */
+export interface WholeAnswer {
+  /** Decompressed. */
+  plain: Buffer;
+  /** The same as an object, if it was read as such. */
+  document: Record<string, unknown> | undefined;
 }
 
 /** What the request reveals about its usage, for answers that report none. */

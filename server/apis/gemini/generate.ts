@@ -339,7 +339,7 @@ class GenerateWatch implements StreamWatch {
 export function geminiAnswer(members: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
   return {
     kind: 'json',
-    marks: members.map((name) => `"${name}"`),
+    members,
     isNeverLonger: true,
     maxHeldBytes: 32 * 1024 * 1024,
     isNumbers: false,

@@ -117,8 +117,8 @@ export const geminiRoutes: readonly Route[] = [
 const vertexPost = { ...plainRoute, method: 'POST', model: 'required', modelIn: 'path' } as const;
 
 function embeddingsWire(name: string, member: string) {
-  const { marks, judge } = geminiAnswer([member]);
-  return cloudEmbeddings({ name, request: geminiRequest, errorName: 'status', marks, judge });
+  const { members, judge } = geminiAnswer([member]);
+  return cloudEmbeddings({ name, request: geminiRequest, errorName: 'status', members, judge });
 }
 
 /**

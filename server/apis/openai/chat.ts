@@ -28,7 +28,7 @@ export const chat: Wire<ChatField> = {
   request: chatRequest,
   errorName: 'code',
   usage: openaiUsage('chat', chatRequest),
-  whole: jsonAnswer(['"choices"']),
+  whole: jsonAnswer(['choices']),
   stream: chatStream,
   rescue: chatRescue,
 };
@@ -52,7 +52,7 @@ export const completions: Wire<CompletionField> = {
   request: completionsRequest,
   errorName: 'code',
   usage: openaiUsage('completions', completionsRequest),
-  whole: jsonAnswer(['"choices"']),
+  whole: jsonAnswer(['choices']),
   stream: chatStream,
   rescue: chatRescue,
 };

@@ -18,7 +18,7 @@ export const embeddings: Wire<CommonField> = {
   request: jsonRequest,
   errorName: 'code',
   usage: openaiUsage('embeddings', jsonRequest),
-  whole: jsonAnswer(['"embedding"'], { ...longList, isNumbers: true }),
+  whole: jsonAnswer(['embedding'], { ...longList, isNumbers: true }),
   stream: null,
   rescue: null,
 };
@@ -30,7 +30,7 @@ export const moderations: Wire<CommonField> = {
   request: jsonRequest,
   errorName: 'code',
   usage: openaiUsage('moderations', jsonRequest),
-  whole: jsonAnswer(['"results"']),
+  whole: jsonAnswer(['results']),
   stream: null,
   rescue: null,
 };

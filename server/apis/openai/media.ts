@@ -18,7 +18,7 @@ export const images: Wire<CommonField> = {
   request: imagesRequest,
   errorName: 'code',
   usage: openaiUsage('images', imagesRequest),
-  whole: jsonAnswer(['"b64_json"', '"url"'], longList),
+  whole: jsonAnswer(['b64_json', 'url'], longList),
   stream: imageStream,
   rescue: null,
 };
@@ -55,7 +55,7 @@ export const transcription: Wire<TranscriptionField> = {
   request: transcriptionRequest,
   errorName: 'code',
   usage: openaiUsage('transcription', transcriptionRequest),
-  whole: jsonAnswer(['"text"']),
+  whole: jsonAnswer(['text']),
   stream: transcriptStream,
   rescue: null,
 };
@@ -87,7 +87,7 @@ export const videos: Wire<CommonField> = {
   request: jsonRequest,
   errorName: 'code',
   usage: openaiUsage('videos', jsonRequest),
-  whole: jsonAnswer(['"id"']),
+  whole: jsonAnswer(['id']),
   stream: null,
   rescue: null,
 };

@@ -24,7 +24,7 @@ export const responses: Wire<ResponseField> = {
   errorName: 'code',
   usage: openaiUsage('responses', request),
   // A response may repeat long instructions and contain large images.
-  whole: jsonAnswer(['"response"', '"output"', '"data"'], { isNeverLonger: false }),
+  whole: jsonAnswer(['response', 'output', 'data'], { isNeverLonger: false }),
   stream: responseStream,
   rescue: responseRescue,
 };

@@ -109,9 +109,9 @@ export class AnswerDelivery {
   }
 
   /** Returns the failure that the answer itself reports; null if it reports none. */
-  end({ bytes, plain, hasFailed }: Complete): FailureClass | null {
+  end({ bytes, whole, hasFailed }: Complete): FailureClass | null {
     const { client, trace } = this.#options;
-    if (plain) trace.excerpt.keepWhole(plain);
+    if (whole) trace.excerpt.keepWhole(whole);
     if (bytes) this.#holdFor(bytes);
     const code = hasFailed ? this.#lastErrorCode(trace.excerpt.tail) : null;
     const failure = hasFailed ? failureInStream(code) : null;

@@ -10,6 +10,7 @@ import type { Failure } from '../../apis/core/failure.ts';
 import type { Framing, StreamFormat, StreamWatch } from '../../apis/core/stream-format.ts';
 import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
+import type { WholeAnswer } from '../../apis/core/wire.ts';
 import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
 import { endlessFailure, type UpstreamAnswer } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
@@ -72,10 +73,10 @@ export type Step =
   /** The response is not what its headers say: read it again from these bytes. `isWhole`: nothing follows them. */
   | { kind: 'reread'; headers: ResponseHeaders; bytes: Buffer; isWhole: boolean }
   /**
-   * These bytes complete the client's response. `plain`: a whole answer, decompressed. `hasFailed`: the response itself
-   * ended with an error, which the client has received.
+   * These bytes complete the client's response. `whole`: an answer that was held until its end. `hasFailed`: the response
+   * itself ended with an error, which the client has received.
    */
-  | { kind: 'complete'; bytes?: Buffer; plain?: Buffer; hasFailed?: true }
+  | { kind: 'complete'; bytes?: Buffer; whole?: WholeAnswer; hasFailed?: true }
   /** The attempt failed, and the client has nothing of it. */
   | { kind: 'fail'; reason: FailureReason }
   /** The client has the beginning; another attempt may deliver the rest. Otherwise the client gets this error. */

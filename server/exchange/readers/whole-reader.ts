@@ -20,7 +20,7 @@ import {
 import { failureBy } from '../../apis/core/errors/verdict.ts';
 import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
-import type { Verdict } from '../../apis/core/wire.ts';
+import type { Verdict, WholeAnswer } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/json-peek.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
@@ -211,13 +211,17 @@ export class WholeReader implements ResponseReader {
     const steps: Step[] = [];
     if (this.#format === 'json' && plain.length > 0) this.#callJson(steps);
     const verdict = this.#judge(plain);
+    const document = verdict.kind === 'answer' ? verdict.document : undefined;
     if (verdict.kind === 'damaged') steps.push(damagedBy(verdict.what));
     else if (verdict.kind === 'error') steps.push(this.#refusalOf(plain, verdict));
     else if (verdict.kind === 'failed-answer' && !this.#facts.isKept)
       steps.push(this.#refusalOf(plain, { ...verdict, status: this.#status }));
-    else
-      steps.push(this.#asStream(plain) ?? { kind: 'complete', bytes: this.#facts.isTranslated ? plain : body, plain });
+    else steps.push(this.#asStream(plain) ?? this.#complete(body, { plain, document }));
     return steps;
+  }
+
+  #complete(body: Buffer, whole: WholeAnswer): Step {
+    return { kind: 'complete', bytes: this.#facts.isTranslated ? whole.plain : body, whole };
   }
 
   #judge(plain: Buffer): Verdict {

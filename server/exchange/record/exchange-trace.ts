@@ -252,7 +252,7 @@ export class RequestTrace implements Labelled {
   readonly presentedKeys: readonly string[];
   /** Those, and the providers' credentials: redacted from everything recorded, and never forwarded from what the client wrote. */
   readonly secrets: readonly string[];
-  labelNumber = Number.NEGATIVE_INFINITY;
+  labelNumber = 0;
   readonly #method: string;
   readonly #startedMs = awakeMs();
   #queueMs: number | null = null;

@@ -1,6 +1,6 @@
 /** Who watches a response, at the client's side and at the upstream's, and what is kept of its bytes. */
 
-import type { KeptAnswer } from '../../apis/core/wire.ts';
+import type { KeptAnswer, WholeAnswer } from '../../apis/core/wire.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 
@@ -80,6 +80,7 @@ export class ResponseExcerpt {
   #isHeadFull = false;
   #line: Buffer | undefined;
   #lineLength = 0;
+  #document: WholeAnswer['document'];
   /** Length of the response, as far as it was pushed. */
   totalBytes = 0;
 
@@ -102,12 +103,13 @@ export class ResponseExcerpt {
   }
 
   /** Replaces what was pushed by the whole response, which may have been compressed or have come in pieces. */
-  keepWhole(response: Buffer): void {
-    this.#chunk = response;
+  keepWhole({ plain, document }: WholeAnswer): void {
+    this.#document = document;
+    this.#chunk = plain;
     this.#length = 0;
     this.#head = undefined;
     this.#lineLength = 0;
-    this.totalBytes = response.length;
+    this.totalBytes = plain.length;
   }
 
   /** At least the last 8 kB, or everything if it is shorter; at most 16 kB. */
@@ -134,6 +136,7 @@ export class ResponseExcerpt {
       head: this.head,
       line: this.#line?.subarray(0, this.#lineLength) ?? empty,
       whole: isWhole ? this.#chunk : undefined,
+      document: this.#document,
       bytes: this.totalBytes,
       contentType,
     };

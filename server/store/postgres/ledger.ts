@@ -7,6 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { settleWithin } from '../../ground/timers.ts';
 import { messageOf, unreadable } from '../rules/failures.ts';
+import { storableRow } from '../rules/storable-row.ts';
 import type { BudgetSums } from '../sqlite/budget-sums.ts';
 import type { Ledger } from '../sqlite/ledger.ts';
 import type { RetentionLimits } from '../sqlite/retention.ts';
@@ -107,14 +108,18 @@ function recordingIn(waitingBatches: WaitingBatches, keyUses: KeyUses, refusals:
       keyUses.note(row.keyId, row.startedAt);
       waitingBatches.add(reserved ? { ...row, reserved } : row);
     },
-    finished(row, bookedJob) {
+    finished(ended, bookedJob) {
+      const row = storableRow(ended);
       keyUses.note(row.keyId, row.startedAt);
       waitingBatches.add(bookedJob ? { ...row, books: bookedJob } : row);
+      return row;
     },
-    counted(row) {
+    counted(ended) {
+      const row = storableRow(ended);
       keyUses.note(row.keyId, row.startedAt);
       refusals.add(row);
       waitingBatches.add({ ...row, isOnlyCounted: true });
+      return row;
     },
     joined: (joinedRequest) => waitingBatches.join(joinedRequest),
     capture: (id, exchange) => waitingBatches.addCapture({ id, capturedAt: Date.now(), exchange }),

@@ -29,6 +29,7 @@ import { isTemporary, messageOf, unreadable } from '../rules/failures.ts';
 import type { NameDimension, RequestConditions } from '../rules/request-conditions.ts';
 import type { BookedJob } from '../rules/rows.ts';
 import type { SessionFilter, SessionPage, SessionReading } from '../rules/session-queries.ts';
+import { storableRow } from '../rules/storable-row.ts';
 import type { UnpricedUse } from '../rules/unpriced-uses.ts';
 import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
@@ -65,10 +66,13 @@ export interface Ledger extends LedgerQueries {
   readonly budgets: BudgetSums;
   /** Records an admitted request, in memory. */
   started(row: RequestStarted, reserved?: Reserved | null): void;
-  /** Records the end of a request, started or not, in memory. `books`: the job whose usage this record contains. */
-  finished(row: RequestRecord, books?: BookedJob): void;
-  /** Counts a request that was refused over a limit, in `refusals` and the sums of usage, in memory. It gets no row. */
-  counted(row: RequestRecord): void;
+  /**
+   * Records the end of a request, started or not, in memory. Returns the row as the database can hold it. `books`: the job
+   * whose usage this record contains.
+   */
+  finished(row: RequestRecord, books?: BookedJob): RequestRecord;
+  /** The same for a request that was refused over a limit: counted in `refusals` and the sums of usage, without a row. */
+  counted(row: RequestRecord): RequestRecord;
   /** Records that a request which was recorded without a session belongs to one, in memory. */
   joined(joined: JoinedRequest): void;
   readonly sessionStates: SessionStates;
@@ -175,12 +179,17 @@ class SqliteLedger implements LocalLedger {
   /** Bound functions, since they are passed as listeners. */
   readonly started = (row: RequestStarted, reserved?: Reserved | null): void =>
     this.#waitingRows.add(reserved ? { ...row, reserved } : row);
-  readonly finished = (row: RequestRecord, books?: BookedJob): void =>
+  readonly finished = (ended: RequestRecord, books?: BookedJob): RequestRecord => {
+    const row = storableRow(ended);
     this.#waitingRows.add(books ? { ...row, books } : row);
+    return row;
+  };
 
-  counted(row: RequestRecord): void {
+  counted(ended: RequestRecord): RequestRecord {
+    const row = storableRow(ended);
     this.refusals.add(row);
     this.#waitingRows.add({ ...row, isOnlyCounted: true });
+    return row;
   }
 
   readonly joined = (joinedRequest: JoinedRequest): void => this.#waitingRows.join(joinedRequest);

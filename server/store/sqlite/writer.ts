@@ -54,15 +54,12 @@ export const isOnlyCounted = (row: BegunRow | EndedRow): row is EndedRow =>
 
 /**
  * The rows of a batch as every store can hold them. Requests that began and ended within the batch become one row, in order of
- * their beginning.
+ * their beginning. Rows of ended requests were made storable when they were added.
  */
 export function rowsToWrite(rows: readonly (BegunRow | EndedRow)[]): (BegunRow | EndedRow)[] {
   const latest = new Map<string, BegunRow | EndedRow>();
-  for (const row of rows) {
-    const storable = storableRow(row);
-    latest.set(storable.id, storable);
-  }
-  return [...latest.values()];
+  for (const row of rows) latest.set(row.id, row);
+  return Array.from(latest.values(), (row) => (isFinished(row) ? row : storableRow(row)));
 }
 
 /** `captureWritten` is called after captures were written. */

@@ -12,7 +12,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const work = (id: string) => ({
   workLabel: `${id}\nk1\nPOST /v1/chat/completions`,
-  labelNumber: Number.NEGATIVE_INFINITY,
+  labelNumber: 0,
 });
 
 test('with more requests than labels are kept, the one at work is named', () => {

@@ -23,7 +23,7 @@ interface ResponseKind {
 export type ResponseFormat = 'json' | 'text' | 'media';
 
 /** Longer answers are only examined at their beginning and end. */
-const scannedBytes = 16 * 1024;
+const parsedBytes = 16 * 1024;
 /** How much of the beginning of a longer answer is examined. */
 const beginningBytes = 4 * 1024;
 /** Longer errors are not parsed. */
@@ -93,10 +93,7 @@ interface JsonPassage {
 export function readJson(body: Buffer, wire: Wire, { isFramed, passesUnread }: JsonPassage): Verdict {
   const first = body[firstNoBlank(body)];
   if (first === undefined) return empty;
-  if (body.length <= scannedBytes) {
-    const isPlain = isPlainAnswer(body, wire.whole) && !hasControl(body);
-    return isPlain ? answer : readParsed(body, wire, passesUnread);
-  }
+  if (body.length <= parsedBytes) return readParsed(body, wire, passesUnread);
   if (first === openBracket) return body.length <= maxErrorBytes ? readParsed(body, wire, passesUnread) : damaged;
   if (first !== openBrace || body[lastNoBlank(body)] !== closeBrace) return damaged;
   if (!isFramed && body.length <= maxUnframedBytes && !peekJson(body, noNames).ok) return damaged;
@@ -117,11 +114,11 @@ export function asUtf8(body: Buffer): Buffer {
 
 /**
  * Whether the first megabyte of unfinished JSON may be the beginning of an answer: its document has not ended, and if a
- * longer one may pass before its end, it contains one of the wire's marks. Of an answer that is held to its end, the
- * marks may come last.
+ * longer one may pass before its end, it contains one of the wire's members. Of an answer that is held to its end,
+ * they may come last.
  */
 export function isPlausibleBeginning(beginning: Buffer, { whole }: Wire): boolean {
-  if (!whole.isNeverLonger && !whole.marks.some((mark) => beginning.includes(mark))) return false;
+  if (!whole.isNeverLonger && !whole.members.some((name) => beginning.includes(`"${name}"`))) return false;
   const searched = beginning.subarray(0, 16 * beginningBytes);
   const peek = peekJson(searched, noNames);
   if (peek.ok || searched[peek.offset] === quote) return true;
@@ -162,26 +159,6 @@ function lastNoBlank(body: Buffer): number {
   let at = body.length - 1;
   while (at >= 0 && (body[at] ?? 0) <= 0x20) at--;
   return at;
-}
-
-const markNames = new WeakMap<readonly string[], JsonNames>();
-
-function namesOf(marks: readonly string[]): JsonNames {
-  const known = markNames.get(marks);
-  if (known) return known;
-  const names = new JsonNames(marks.map((mark) => mark.slice(1, -1)));
-  markNames.set(marks, names);
-  return names;
-}
-
-/**
- * Whether it is complete JSON with a member that every answer of the wire has, and nothing in it is called an error. There
- * is nothing to judge then, and scanning an answer costs less than half of parsing it.
- */
-function isPlainAnswer(body: Buffer, { marks }: WholeFormat): boolean {
-  if (body.includes(errorName)) return false;
-  const peek = peekJson(body, namesOf(marks));
-  return peek.ok && peek.fields.size > 0;
 }
 
 /**
@@ -226,9 +203,15 @@ function withoutOddNumbers(body: Buffer): Buffer | null {
   return judged;
 }
 
+/** Whether there is nothing to judge: it has a member that every answer of the wire has, and nothing in it is called an error. */
+function isPlainAnswer(value: unknown, body: Buffer, { members }: WholeFormat): value is Record<string, unknown> {
+  return isObject(value) && members.some((name) => name in value) && !body.includes(errorName);
+}
+
 /** @param passesUnread its client may take NaN and infinities */
 function readParsed(body: Buffer, wire: Wire, passesUnread: boolean): Verdict {
   const known = parse(body);
+  if (isPlainAnswer(known, body, wire.whole)) return { kind: 'answer', document: known };
   const judged = known === undefined && passesUnread ? withoutOddNumbers(body) : null;
   const value = judged ? parse(judged) : known;
   if (value === undefined) return damaged;

@@ -115,21 +115,21 @@ function wordsIn(value: unknown, isWord = false, depth = 0): string {
 }
 
 type EmbeddingsParts<Name extends string> = Pick<Wire<Name>, 'name' | 'request' | 'errorName'> &
-  Pick<WholeFormat, 'marks' | 'judge'>;
+  Pick<WholeFormat, 'members' | 'judge'>;
 
 /** The common part of the cloud wires for embeddings. */
 export function cloudEmbeddings<Name extends string>({
   name,
   request,
   errorName,
-  marks,
+  members,
   judge,
 }: EmbeddingsParts<Name>): Wire<Name> {
   return {
     name,
     operation: 'embeddings',
     request,
-    whole: { kind: 'json', marks, judge, isNeverLonger: false, maxHeldBytes: 8 * 1024 * 1024, isNumbers: true },
+    whole: { kind: 'json', members, judge, isNeverLonger: false, maxHeldBytes: 8 * 1024 * 1024, isNumbers: true },
     errorName,
     usage,
     stream: null,

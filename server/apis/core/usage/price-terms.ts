@@ -32,21 +32,23 @@ const maxParsedBytes = 1024 * 1024;
 
 /** Null for the usual terms. */
 export function readPriceTerms(answer: KeptAnswer, termsOf: TermsOf): PriceTerms | null {
-  const { tail, head, line, whole } = answer;
-  const kept = whole !== undefined && whole.length <= maxParsedBytes ? [whole] : [head, tail, line ?? none];
-  const pieces = kept.filter(({ length }) => length > 0);
-  if (!pieces.some((piece) => mark.test(piece.toString('latin1')))) return null;
-  const objects = isEventStream(answer)
-    ? pieces.flatMap(eventsIn)
-    : pieces.map((piece) => parseObject(piece.toString()));
   let terms = usualTerms;
-  for (const object of objects) {
+  for (const object of answer.document ? [answer.document] : marked(answer)) {
     if (object === null) continue;
     const { tier, searches } = termsOf(object);
     // Events count what was searched so far.
     terms = { tier: tier ?? terms.tier, searches: Math.max(searches, terms.searches) };
   }
   return terms.tier === null && terms.searches === 0 ? null : terms;
+}
+
+/** The objects that may tell of terms; null: those of which not all is kept. */
+function marked(answer: KeptAnswer): (Fields | null)[] {
+  const { tail, head, line, whole } = answer;
+  const kept = whole !== undefined && whole.length <= maxParsedBytes ? [whole] : [head, tail, line ?? none];
+  const pieces = kept.filter(({ length }) => length > 0);
+  if (!pieces.some((piece) => mark.test(piece.toString('latin1')))) return [];
+  return isEventStream(answer) ? pieces.flatMap(eventsIn) : pieces.map((piece) => parseObject(piece.toString()));
 }
 
 const none = Buffer.alloc(0);

@@ -41,6 +41,10 @@ export function reportedUsage(answer: KeptAnswer, reports: UsageReports): Usage 
 
 /** The same, with the object that reports it. */
 export function latestReport(answer: KeptAnswer, reports: UsageReports): { usage: Usage; owner: Fields | null } | null {
+  if (answer.document) {
+    const usage = usageOfAnswer(answer.document, reports);
+    return usage && { usage, owner: null };
+  }
   const found = isEventStream(answer) ? inStream(answer, reports) : inDocument(answer, reports.name);
   let latest: Report | null = null;
   for (const report of found) {
@@ -322,8 +326,11 @@ export function anthropicUsage(fields: Fields): Usage | null {
   return usage && { ...usage, ...(thinking !== 0 && { reasoningTokens: thinking }) };
 }
 
+type WholeDocument = Pick<KeptAnswer, 'tail' | 'bytes' | 'document'>;
+
 /** A short answer as JSON; null if it is not kept whole, or is no JSON object. */
-export function wholeDocument({ tail, bytes }: Pick<KeptAnswer, 'tail' | 'bytes'>): Record<string, unknown> | null {
+export function wholeDocument({ tail, bytes, document }: WholeDocument): Record<string, unknown> | null {
+  if (document) return document;
   const isObject = bytes <= tail.length && tail.find((byte) => byte > 0x20 && byte < 0x80) === openBrace;
   return isObject ? parseObject(tail.toString('utf8').trim()) : null;
 }

@@ -30,15 +30,15 @@ export const jsonRequest: RequestFormat<CommonField> = {
   supportsPrefill: false,
 };
 
-/** `marks` include their quotes. No JSON except for images and embeddings comes near 32 MiB. */
-export function jsonAnswer(marks: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
+/** `members`: each answer has at least one of these. No JSON except for images and embeddings comes near 32 MiB. */
+export function jsonAnswer(members: readonly string[], more: Partial<WholeFormat> = {}): WholeFormat {
   return {
     kind: 'json',
-    marks,
+    members,
     isNeverLonger: true,
     maxHeldBytes: 32 * mebibyte,
     isNumbers: false,
-    judge: (top) => judge(top, marks),
+    judge: (top) => judge(top, members),
     ...more,
   };
 }
@@ -49,7 +49,7 @@ export const longList: Partial<WholeFormat> = { isNeverLonger: false, maxHeldByt
 /** Audio and video. */
 export const mediaAnswer: WholeFormat = {
   kind: 'media',
-  marks: [],
+  members: [],
   isNeverLonger: false,
   maxHeldBytes: 8 * mebibyte,
   isNumbers: false,
@@ -68,8 +68,8 @@ function wantsUsage(body: RequestView<'stream_options'>): boolean {
   return isObject(options) && options.include_usage === true;
 }
 
-function judge(top: Record<string, unknown>, marks: readonly string[]): Verdict {
-  if (isBareError(top, marks)) return bareError(errorOf(top));
+function judge(top: Record<string, unknown>, members: readonly string[]): Verdict {
+  if (isBareError(top, members)) return bareError(errorOf(top));
   const error = errorIn(top);
   if (error && top.object === 'response' && isProviderError(error)) return { kind: 'failed-answer', error };
   // OpenRouter reports a failed provider in the choice (openrouter.ai/docs, "Errors").
@@ -86,14 +86,14 @@ function bareError(error: UpstreamError | null): Verdict {
  * An error in place of an answer. An error next to an answer, or in an object such as a failed video, is part of that
  * answer.
  */
-function isBareError(top: Record<string, unknown>, marks: readonly string[]): boolean {
-  const hasMark = marks.some((mark) => mark.slice(1, -1) in top);
-  if (top.error) return !hasMark && (typeof top.object !== 'string' || top.object === 'error');
+function isBareError(top: Record<string, unknown>, members: readonly string[]): boolean {
+  const isAnswer = members.some((name) => name in top);
+  if (top.error) return !isAnswer && (typeof top.object !== 'string' || top.object === 'error');
   // vLLM sent flat errors (`object: "error"`) up to 0.10.0 (vllm#12886); FastAPI's `HTTPException` sends only `detail`.
   if (top.object === 'error' || ('detail' in top && Object.keys(top).length === 1)) return true;
   // Cloudflare's envelope (`success`, `errors`, `result`), and flat errors with `message` and `code`.
   const isErrorShape = top.success === false || top.status === 'error' || ('message' in top && 'code' in top);
-  return isErrorShape && !hasMark && !('id' in top) && !('object' in top);
+  return isErrorShape && !isAnswer && !('id' in top) && !('object' in top);
 }
 
 function isProviderError({ code }: UpstreamError): boolean {

@@ -181,10 +181,10 @@ test.each([
 ])('vectors of %s, however long, have their tokens counted', (_name, answer) => {
   const { usage: format } = cloudEmbeddings({
     ...messages,
-    ...{ name: 'embeddings', marks: [], judge: () => ({ kind: 'answer' }) },
+    ...{ name: 'embeddings', members: [], judge: () => ({ kind: 'answer' }) },
   });
   const text = JSON.stringify(answer);
   const excerpt = new ResponseExcerpt();
-  excerpt.keepWhole(Buffer.from(text));
+  excerpt.keepWhole({ plain: Buffer.from(text), document: undefined });
   expect(format.read(excerpt.kept('application/json'), {}).usage).toEqual({ inputTokens: 15, outputTokens: 0 });
 });

@@ -191,7 +191,7 @@ const linesWire: Wire = {
   },
   usage,
   rescue: null,
-  whole: { kind: 'json', marks: ['"say"'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false, judge },
+  whole: { kind: 'json', members: ['say'], isNeverLonger: true, maxHeldBytes: 1024 * 1024, isNumbers: false, judge },
   errorName: 'code',
   stream,
 };
