@@ -208,10 +208,18 @@ function isPlainAnswer(value: unknown, body: Buffer, { members }: WholeFormat): 
   return isObject(value) && members.some((name) => name in value) && !body.includes(errorName);
 }
 
+/** The same of what cannot be parsed although its structure is whole: there is an escape that JSON lacks in one of its strings. */
+function hasOddEscape(body: Buffer, { members }: WholeFormat): boolean {
+  if (body.includes(errorName) || hasControl(body)) return false;
+  const peek = peekJson(body, new JsonNames(members));
+  return peek.ok && peek.fields.size > 0;
+}
+
 /** @param passesUnread its client may take NaN and infinities */
 function readParsed(body: Buffer, wire: Wire, passesUnread: boolean): Verdict {
   const known = parse(body);
   if (isPlainAnswer(known, body, wire.whole)) return { kind: 'answer', document: known };
+  if (known === undefined && body.length <= parsedBytes && hasOddEscape(body, wire.whole)) return answer;
   const judged = known === undefined && passesUnread ? withoutOddNumbers(body) : null;
   const value = judged ? parse(judged) : known;
   if (value === undefined) return damaged;
