@@ -12,7 +12,7 @@ import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor
 import { checkContentType, codingsOf } from './content-headers.ts';
 import { emptyBody, FormBody } from './incoming-body.ts';
 import { readJsonBody, readLooseJsonBody } from './json-body.ts';
-import { type MultipartBody, receiveMultipart } from './multipart.ts';
+import type { MultipartBody } from './multipart.ts';
 import { receivePassthroughBody } from './passthrough-body.ts';
 import { type BodyAccount, readBody, releaseBody, sharedBytes } from './read-body.ts';
 import { spoolMemoryBytes } from './spool.ts';
@@ -70,6 +70,8 @@ async function receiveForm(
   const turn = account.reserve(Math.min(mostBytes, spoolMemoryBytes), false);
   if (turn) await turn;
   const onTextKept = (bytes: number) => account.add(bytes);
+  // Its libraries are loaded with the first form: 20 ms, which a start need not wait for.
+  const { receiveMultipart } = await import('./multipart.ts');
   const form = await receiveMultipart(request as Request, response as Response, { folder, maxBytes, onTextKept });
   if (!heard.has(match.route.wire.operation)) return new FormBody(form);
   try {
