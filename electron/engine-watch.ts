@@ -1,6 +1,6 @@
 /** Keeps the state that the tray shows, from the engine's events and from today's usage. */
 import { localCalendar, localZone } from '../server/contract/calendar.ts';
-import { isError } from '../server/contract/condition.ts';
+import { isError } from '../server/contract/count.ts';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
 import { blockOf } from '../server/contract/provider-views.ts';

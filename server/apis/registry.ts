@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../contract/errors.ts';
 import { boundedPattern } from '../ground/bounded-pattern.ts';
-import { anthropicApi } from './anthropic/api.ts';
+import { anthropicApi } from './anthropic/routes.ts';
 import { bedrockRoutes } from './bedrock/routes.ts';
 import type { Api, ApiLocation, Route } from './core/api.ts';
 import {
@@ -12,10 +12,9 @@ import {
   withoutDoubledSlashesBefore,
 } from './core/requests/segments.ts';
 import type { UsageFormat, Wire } from './core/wire.ts';
-import { geminiApi } from './gemini/api.ts';
-import { vertexRoutes } from './gemini/routes.ts';
+import { geminiApi, vertexRoutes } from './gemini/routes.ts';
 import type { WatchedMember } from './json/json-names.ts';
-import { openaiApi } from './openai/api.ts';
+import { openaiApi } from './openai/routes.ts';
 
 /**
  * The APIs that Sluice serves. Paths of no API are answered in the format of the first one. Later ones are tried first,

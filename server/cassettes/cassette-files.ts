@@ -11,7 +11,7 @@ import { type CassetteSettings, cassetteSettingsSchema, defaultCassetteSettings 
 import { exchangeSchema, type RecordedExchange } from './format.ts';
 import { modelOf } from './recording.ts';
 
-export const settingsName = 'cassette.json';
+const settingsName = 'cassette.json';
 
 /** A file of a cassette cannot be used. The message names the file and its field. */
 export class CassetteError extends Error {

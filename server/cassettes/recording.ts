@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { LineEnds } from '../apis/core/streams/sse-framing.ts';
+import { LineEnds } from '../apis/core/sse-framing.ts';
 import { Registry, servedApis } from '../apis/registry.ts';
 import { isObject } from '../contract/is-object.ts';
 import type { Usage } from '../contract/ledger.ts';

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { AliasConfig } from '../contract/config.ts';
-import type { Examples } from './examples.ts';
-import { mustExist } from './nearest-id.ts';
+import type { Examples } from './help.ts';
 import { number, table } from './shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import type { Verbs } from './verb.ts';
+import { mustExist } from './wrong-usage.ts';
 
 type Target = AliasConfig['targets'][number];
 

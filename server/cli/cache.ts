@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { CacheView } from '../contract/answer-cache.ts';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { money, showCurrency } from './money.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { number, table } from './shown.ts';

@@ -1,8 +1,8 @@
 /** `sluice capture`: switches the capture of headers and bodies for a group, for a key, or for some minutes. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
 import { configOf, findGroup } from './group.ts';
+import type { Examples } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { localTime } from './shown.ts';
 import type { Verbs } from './verb.ts';

@@ -9,7 +9,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { RequestView } from '../contract/request-views.ts';
 import { type KeptRequest, sentRequestOf, spreadOf, withModel } from '../contract/sent-request.ts';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { number, table } from './shown.ts';
 import type { Verbs } from './verb.ts';

@@ -1,10 +1,10 @@
 /** Shell completion: computes candidates from the commands, and contains the scripts by which shells request them. */
 import { Argument, type Command, type Option } from 'commander';
 import { readEnvironment } from '../engine/environment.ts';
-import { type Examples, pathOf, subcommandOf } from './examples.ts';
-import { idsFor } from './nearest-id.ts';
+import { type Examples, pathOf, subcommandOf } from './help.ts';
 import { openRunning } from './open-control.ts';
 import type { Terminal } from './terminal.ts';
+import { idsFor } from './wrong-usage.ts';
 
 interface Candidate {
   value: string;

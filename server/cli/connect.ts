@@ -11,7 +11,7 @@ import { formatMessage } from '../contract/coded.ts';
 import type { AppliedConnection, ConnectPreview, StrongerSetting } from '../contract/connect-views.ts';
 import type { Control } from './control.ts';
 import { chooseKey, chooseModel } from './env.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { isAdmin } from './role.ts';
 import { optional, styled, table } from './shown.ts';

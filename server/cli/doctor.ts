@@ -8,7 +8,7 @@ import { readEnvironment } from '../engine/environment.ts';
 import { describeFileProblem } from '../ground/files/regular-file.ts';
 import type { Control } from './control.ts';
 import { clientOrigin } from './env.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import type { Output } from './output.ts';
 import { describeHolder } from './port-holder.ts';
 import { exitCodes } from './programs/exit-codes.ts';

@@ -7,7 +7,7 @@ import { originOf } from '../contract/address.ts';
 import { controlError } from '../contract/control-error.ts';
 import { quoted, type Shell, shells } from '../contract/shell-words.ts';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { VerbContext, Verbs } from './verb.ts';
 

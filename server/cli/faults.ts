@@ -2,8 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultProfileName, faultProfileNames, type TimedFaultsView } from '../contract/faults.ts';
 import { FaultTextError, parseRule } from '../faults/parse-rule.ts';
-import type { Examples } from './examples.ts';
-import { notes } from './help.ts';
+import { type Examples, notes } from './help.ts';
 import type { JudgeOptions } from './judge-program.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';

@@ -7,14 +7,14 @@ import { type Policy, policySchema } from '../contract/policy.ts';
 import { megabyte } from '../contract/units.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
 import { showCurrency } from './money.ts';
-import { mustExist } from './nearest-id.ts';
 import { isAdmin } from './role.ts';
 import { fact, number, optional, type Shown, table } from './shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import { collectList, type Verbs } from './verb.ts';
+import { mustExist } from './wrong-usage.ts';
 
 interface PutOptions extends CassetteFlags {
   name?: string;

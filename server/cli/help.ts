@@ -1,7 +1,6 @@
 /** The form of all help: five groups of commands with a line each, and the same sections for each command. */
 import { styleText } from 'node:util';
 import { type AddHelpTextContext, type Command, type Help, Option } from 'commander';
-import { commandsBelow, type Examples, lineOf } from './examples.ts';
 import { colorChoices, lookOf, type Terminal, type TerminalOutput } from './terminal.ts';
 import { writeStyled } from './visible-output.ts';
 
@@ -153,4 +152,32 @@ function wrapped(section: string, help: Help & { helpWidth: number }): string {
     return help.formatItem(term, line.length - meaning.length - 4, meaning, help);
   });
   return (first.startsWith(' ') ? body : [title(first), ...body]).join('\n');
+}
+
+// Examples for the help of commands, which stand beside their verbs.
+
+/** By the path of the command. */
+export type Examples = Readonly<Record<string, readonly string[]>>;
+
+/** All commands with their paths, such as `key create`. */
+export function commandsBelow(program: Command, parents: readonly string[] = []): { path: string; command: Command }[] {
+  return program.commands.flatMap((command) => {
+    const path = [...parents, command.name()];
+    return [{ path: path.join(' '), command }, ...commandsBelow(command, path)];
+  });
+}
+
+/** `key create`; empty for the program itself. */
+export function pathOf(command: Command): string {
+  return command.parent ? [pathOf(command.parent), command.name()].filter(Boolean).join(' ') : '';
+}
+
+/** `sluice key create`. */
+export function lineOf(command: Command): string {
+  return ['sluice', pathOf(command)].filter(Boolean).join(' ');
+}
+
+/** By its name or another one that works. */
+export function subcommandOf(command: Command, word: string): Command | undefined {
+  return command.commands.find((each) => each.name() === word || each.aliases().includes(word));
 }

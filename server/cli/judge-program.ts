@@ -1,17 +1,21 @@
 /** Runs a client program once for each fault that it should handle, and reports the results. */
+
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { isObject } from '../contract/is-object.ts';
 import type { RequestView } from '../contract/request-views.ts';
 import { counted } from '../contract/units.ts';
 import { readEnvironment } from '../engine/environment.ts';
-import { type JudgeCase, judgeCases, noFault, type Result, resultOf, wasAnswered } from '../faults/judge-cases.ts';
 import type { ListeningControl } from './control.ts';
 import { openListening } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
+import { startProgram } from './run-program.ts';
 import { followed, number, type Shown, styled } from './shown.ts';
-import { startProgram } from './start-program.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface JudgeOptions {
@@ -34,7 +38,6 @@ interface JudgeRun {
 export async function judge(line: readonly string[], options: JudgeOptions, terminal: Terminal): Promise<void> {
   const output = createOutput(terminal, options.json ?? false);
   const cases = chosenCases(options.only);
-  const { startJudgeUpstream } = await import('./judge-upstream.ts');
   const upstream = await startJudgeUpstream();
   const dataDir = await mkdtemp(join(tmpdir(), 'sluice-judge-'));
   try {
@@ -159,6 +162,95 @@ export interface Judgement {
   seconds: number;
 }
 
+// The cases of `sluice faults judge`: the faults that are injected for a client program one after the other, and how it
+// should react.
+
+/**
+ * `answer`: another request is answered. `error`: none is. `either`: the answer is complete, but the program may reject
+ * it.
+ */
+type Expected = 'answer' | 'error' | 'either';
+
+interface JudgeCase {
+  name: string;
+  rules: readonly string[];
+  expects: Expected;
+  /** The wait that the first response asks for. */
+  retryAfterSeconds?: number;
+}
+
+const failsOnce = (name: string, ...rules: string[]): JudgeCase => ({ name, rules, expects: 'answer' });
+const lasting = (name: string, rule: string): JudgeCase => ({ name, rules: [rule], expects: 'error' });
+
+/** A program that fails in this case cannot be judged. */
+const noFault = failsOnce('no fault');
+
+export const judgeCases: readonly JudgeCase[] = [
+  { ...failsOnce('rate limit, wait told', 'rate-limit;retry-after=1;first=1'), retryAfterSeconds: 1 },
+  failsOnce('rate limit, no wait told', 'rate-limit;first=1'),
+  lasting('rate limit for good', 'rate-limit'),
+  lasting('quota spent', 'quota'),
+  failsOnce('overloaded once', 'overloaded;first=1'),
+  failsOnce('outage once', 'status;code=503;first=1'),
+  lasting('outage for good', 'status;code=503'),
+  failsOnce('flapping', 'status;code=503;nth=1', 'reset;nth=2', 'rate-limit;retry-after=1;nth=4'),
+  failsOnce('connection reset once', 'reset;first=1'),
+  failsOnce('silence once', 'silence;seconds=10;first=1'),
+  failsOnce('late first token', 'late-event;ms=5000;first=1'),
+  failsOnce('cut answer once', 'cut;after=3;first=1'),
+  failsOnce('stalled answer once', 'stall;after=3;seconds=10;first=1'),
+  failsOnce('damaged event once', 'malformed-event;after=2;first=1'),
+  failsOnce('missing end once', 'missing-end;first=1'),
+  failsOnce('error in a stream once', 'error-event;after=2;first=1'),
+  failsOnce('HTML page once', 'html;first=1'),
+  lasting('context overflow', 'context-overflow'),
+  { name: 'filtered content', rules: ['filtered'], expects: 'either' },
+];
+
+/** Faults despite which the client still receives its answer. */
+const harmless = new Set(['late-head', 'late-event', 'pace', 'huge-event', 'usage', 'wrong-type', 'filtered']);
+
+type Asked = Pick<RequestView, 'outcome' | 'fault' | 'stream'>;
+
+/** Whether the client received a whole answer to this request. */
+export function wasAnswered({ outcome, fault, stream }: Asked): boolean {
+  if (outcome !== 'ok') return false;
+  // In streams, the complete event follows the damaged one.
+  const isHarmless = (name: string) => harmless.has(name) || (stream && name === 'malformed-event');
+  return fault === null || fault.split(', ').every(isHarmless);
+}
+
+export interface JudgedRun {
+  exitCode: number;
+  /** Whether it was killed because its time was over. */
+  wasKilled: boolean;
+  /** Whether it received a whole answer. */
+  answered: boolean;
+  /** Time from its first answer to its second request; null if it made only one. */
+  pauseMs: number | null;
+}
+
+/**
+ * `ok`: it got its answer, or ended with an error where there was none to get. `gave up`: it ended with an error
+ * although another request would have been answered. `not noticed`: it ended with 0 without a whole answer. `too
+ * early`: it got its answer, but retried before the requested wait was over. `hung`: it had to be killed.
+ */
+export type Result = 'ok' | 'gave up' | 'not noticed' | 'too early' | 'hung';
+
+/** Clocks and programs round durations. */
+const tolerance = 0.9;
+
+export function resultOf({ expects, retryAfterSeconds }: JudgeCase, run: JudgedRun): Result {
+  const { exitCode, wasKilled, answered, pauseMs } = run;
+  if (wasKilled) return 'hung';
+  if (exitCode !== 0) return expects === 'answer' ? 'gave up' : 'ok';
+  if (!answered) return 'not noticed';
+  const isEarly = retryAfterSeconds !== undefined && pauseMs !== null && pauseMs < retryAfterSeconds * 1000 * tolerance;
+  return isEarly ? 'too early' : 'ok';
+}
+
+// What is printed.
+
 /** The meaning of each result, as the beginning of a list of faults. */
 const meanings: Readonly<Record<Exclude<Result, 'ok'>, string>> = {
   'gave up': 'Gave up, although another request would have been answered',
@@ -194,4 +286,56 @@ function judgeSummary(judgements: readonly Judgement[]): string {
     return names.length === 0 ? [] : [`${meaning}: ${names.join('; ')}.`];
   });
   return [`The program coped with ${passed} of ${judgements.length} faults.`, ...others].join('\n');
+}
+
+// A tiny provider of chat completions on this machine: every request gets the same answer, as a stream or whole.
+
+interface JudgeUpstream {
+  /** Includes `/v1`. */
+  baseUrl: string;
+  close(): void;
+}
+
+const words = ['This ', 'is ', 'the ', 'answer ', 'of ', 'the ', 'built-in ', 'provider.'];
+const usage = { prompt_tokens: 10, completion_tokens: words.length, total_tokens: 10 + words.length };
+
+async function startJudgeUpstream(): Promise<JudgeUpstream> {
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the built-in provider has no address');
+  return {
+    baseUrl: `http://127.0.0.1:${address.port}/v1`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body: unknown = await json(request);
+  const { model = 'judge', stream } = isObject(body) ? body : {};
+  const head = { id: 'chatcmpl-judge', created: 0, model };
+  if (stream !== true) {
+    const message = { role: 'assistant', content: words.join('') };
+    const whole = {
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+      usage,
+    };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole));
+    return;
+  }
+  const event = (value: object) =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...value })}\n\n`;
+  const chunk = (delta: object, finish: string | null = null) =>
+    event({ choices: [{ index: 0, delta, finish_reason: finish }] });
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const events = [chunk({ role: 'assistant', content: '' }), ...words.map((content) => chunk({ content }))];
+  response.end([...events, chunk({}, 'stop'), event({ choices: [], usage }), 'data: [DONE]\n\n'].join(''));
 }

@@ -10,10 +10,9 @@ import { aliasTable } from './alias.ts';
 import { addCassetteOptions, type CassetteFlags, cassetteChoice, describeCassette } from './cassette-choice.ts';
 import type { Control } from './control.ts';
 import { clientOrigin, shellLines } from './env.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitColumns, limitHelp } from './limit-option.ts';
 import { showCurrency } from './money.ts';
-import { mustExist } from './nearest-id.ts';
 import { yesNo } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { findPerson, isAdmin, usualGroup } from './role.ts';
@@ -21,6 +20,7 @@ import { type Cell, localTime, moment, optional, styled, table } from './shown.t
 import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import { type Expiry, expiryDate, expiryHelp, parseDuration, parseExpiry } from './time-options.ts';
 import { collectList, type Verbs } from './verb.ts';
+import { mustExist } from './wrong-usage.ts';
 
 interface PutOptions extends CassetteFlags {
   name?: string;

@@ -9,7 +9,7 @@ import { type ExportFormat, exportRequests } from '../store/sqlite/export.ts';
 import type { RequestFilter } from '../store/sqlite/queries.ts';
 import type { Control } from './control.ts';
 import { describeRequest, type LoggedRequest, requestColumns, requestRow, usualRow } from './describe-request.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { showCurrency } from './money.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';

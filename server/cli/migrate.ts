@@ -3,8 +3,7 @@
 import { type Command, Option } from 'commander';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
-import type { Examples } from './examples.ts';
-import { notes } from './help.ts';
+import { type Examples, notes } from './help.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { line, verdict } from './shown.ts';

@@ -6,7 +6,7 @@ import {
   type PriceRenewalView,
   priceFieldNames,
 } from '../contract/price-views.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import type { Output } from './output.ts';
 import { localTime, table } from './shown.ts';
 import type { Verbs } from './verb.ts';

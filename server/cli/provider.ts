@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { type FailingModels, failingModelsOf, type ProviderView } from '../contract/provider-views.ts';
-import type { Examples } from './examples.ts';
-import { mustExist } from './nearest-id.ts';
+import type { Examples } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderAddVerbs, describeTest, providerAddExamples, unusableHint } from './provider-add.ts';
 import { type Cell, localTime, optional, styled, table } from './shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import type { Verbs } from './verb.ts';
+import { mustExist } from './wrong-usage.ts';
 
 export const providerExamples: Examples = {
   'provider list': ['sluice provider list', 'sluice provider list --json'],

@@ -3,12 +3,12 @@ import type { RouteCandidate, RouteView, WireWay } from '../contract/access-view
 import type { LossNote } from '../contract/loss-codes.ts';
 import { type ConversationWire, conversationWires } from '../contract/operations.ts';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
-import { mustExist } from './nearest-id.ts';
+import type { Examples } from './help.ts';
 import { exitCodes } from './programs/exit-codes.ts';
 import { usualGroup } from './role.ts';
 import { number, type Shown, styled, type Table, table } from './shown.ts';
 import type { Verbs } from './verb.ts';
+import { mustExist } from './wrong-usage.ts';
 
 interface WhoseOptions {
   key?: string;

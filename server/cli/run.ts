@@ -4,14 +4,13 @@
 
 import type { Command } from 'commander';
 import { readEnvironment } from '../engine/environment.ts';
-import type { Examples } from './examples.ts';
-import { notes } from './help.ts';
-import { withWayOn } from './nearest-id.ts';
+import { type Examples, notes } from './help.ts';
 import { openListening } from './open-control.ts';
 import { createOutput } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type AroundRun, type RunChoices, runProgram } from './run-program.ts';
 import type { Terminal } from './terminal.ts';
+import { withWayOn } from './wrong-usage.ts';
 
 export interface RunOptions extends RunChoices {
   dataDir?: string;

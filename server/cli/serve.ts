@@ -2,7 +2,7 @@
 import { reachableOrigin } from '../contract/address.ts';
 import type { CassetteMode } from '../contract/cassette.ts';
 import type { Config } from '../contract/config.ts';
-import { wantsDemo } from '../control/live/demo-provider.ts';
+import { wantsDemo } from '../control/live/live-config.ts';
 import { claimFolder } from '../data-folder/claim-folder.ts';
 import type { InstanceInfo } from '../data-folder/instance-lock.ts';
 import type { Environment } from '../engine/environment.ts';
@@ -220,7 +220,7 @@ function alreadyRunning(dataDir: string, { pid, host, port }: InstanceInfo): Cli
 
 // The output of `serve` once it is ready: JSON for scripts, or text.
 
-export interface Ready {
+interface Ready {
   baseUrl: string;
   windowUrl: string;
   /** Only set on the first run, which creates it. */
@@ -229,7 +229,7 @@ export interface Ready {
 }
 
 /** The single line that `serve --json` prints. */
-export function readyLine({ baseUrl, windowUrl, key, pid }: Ready): string {
+function readyLine({ baseUrl, windowUrl, key, pid }: Ready): string {
   return `${JSON.stringify({ event: 'ready', baseUrl, windowUrl, key, pid })}\n`;
 }
 
@@ -241,7 +241,7 @@ export function commandName(env: Readonly<Record<string, string | undefined>>): 
   return isCheckout ? 'npm run -s sluice --' : `npx ${packageName}`;
 }
 
-export function describeReady(ready: Ready, config: Config, command: string): string {
+function describeReady(ready: Ready, config: Config, command: string): string {
   const isDemo = wantsDemo(config);
   const lines = [
     'Sluice is ready.',

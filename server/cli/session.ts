@@ -16,7 +16,7 @@ import {
 } from '../contract/session-views.ts';
 import type { Control } from './control.ts';
 import { outcomeCell } from './describe-request.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { costText, money, showCurrency, sumText } from './money.ts';
 import { CliError } from './programs/exit-codes.ts';
 import { type Cell, fact, localTime, moment, number, optional, type Shown, styled, table } from './shown.ts';

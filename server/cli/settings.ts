@@ -13,7 +13,7 @@ import {
   valueOfSetting,
   withSetting,
 } from '../contract/settings-table.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { table } from './shown.ts';
 import type { Verbs } from './verb.ts';

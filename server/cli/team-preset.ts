@@ -4,7 +4,7 @@ import { GatewayError } from '../contract/errors.ts';
 import { makePresetLink } from '../contract/sluice-link.ts';
 import type { TeamPreset } from '../contract/team-preset.ts';
 import { refuseManagedOnly } from '../control/changes/change-team-preset.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { describePreview, offerPreset } from './offer-preset.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Environment } from '../engine/environment.ts';
 import type { EngineOptions } from '../engine/open-engine.ts';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 import type { Verbs } from './verb.ts';

@@ -33,7 +33,7 @@ import {
 } from '../contract/settings-table.ts';
 import { type TeamPreset, writtenTeamPresetSchema } from '../contract/team-preset.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import type { Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { type ConfirmOptions, confirm, readInput, withConfirmation } from './terminal.ts';

@@ -4,7 +4,7 @@ import { namelessUsage, type UsageDimension, usageColumns, usageDimensions } fro
 import { forecastMonth, monthSoFar } from '../contract/limits.ts';
 import type { UsageView } from '../contract/request-views.ts';
 import type { Control } from './control.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { limitCells, limitColumns } from './limit-option.ts';
 import { money, showCurrency, sumText } from './money.ts';
 import type { Output } from './output.ts';

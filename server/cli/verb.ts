@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { type Environment, readEnvironment } from '../engine/environment.ts';
 import type { Control } from './control.ts';
-import { withWayOn } from './nearest-id.ts';
 import { openControl } from './open-control.ts';
 import { createOutput, type Output } from './output.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { loadWidths } from './shown.ts';
 import type { Terminal } from './terminal.ts';
-import { withHelp } from './wrong-usage.ts';
+import { withHelp, withWayOn } from './wrong-usage.ts';
 
 export interface VerbContext {
   control: Control;

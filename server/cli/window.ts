@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
-import type { Examples } from './examples.ts';
+import type { Examples } from './help.ts';
 import { CliError } from './programs/exit-codes.ts';
 import type { Verbs } from './verb.ts';
 

@@ -6,10 +6,9 @@ import { withoutVersion } from '../contract/clients/client-guide.ts';
 import { copilotProvider } from '../contract/clients/editor-guides.ts';
 import { isObject } from '../contract/is-object.ts';
 import { shellWord } from '../contract/shell-words.ts';
-import type { ClientSettings, ConfigFormat } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
 import { type JsonExtra, jsonFormat, jsonListFormat } from './json-format.ts';
-import { mergeSettings, withEntry } from './merge-settings.ts';
+import { type ClientSettings, type ConfigFormat, mergeSettings, withEntry } from './merge-settings.ts';
 import {
   fileRivalsOfAider,
   modelRivalsOfAider,

@@ -1,4 +1,4 @@
-import { type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
+import { type ConfigFormat, ConfigSyntaxError } from './merge-settings.ts';
 
 /** `lead`: with the name; `rest`: a comment, and what ends the line. */
 interface Assignment {

@@ -1,7 +1,6 @@
 import { createScanner, findNodeAtLocation, type Node, type ParseError, parse, parseTree } from 'jsonc-parser';
 import { isObject } from '../contract/is-object.ts';
-import { type ConfigFormat, ConfigSyntaxError, lineAt } from './config-format.ts';
-import { editsBetween, type SettingsEdit } from './merge-settings.ts';
+import { type ConfigFormat, ConfigSyntaxError, editsBetween, lineAt, type SettingsEdit } from './merge-settings.ts';
 
 const options = { allowTrailingComma: true };
 

@@ -8,10 +8,18 @@ import type { StrongerSetting } from '../contract/connect-views.ts';
 import { controlError } from '../contract/control-error.ts';
 import type { AppliedFile, AppliedRecord } from './applied-store.ts';
 import type { ClientFile, WantedConnection } from './client-files.ts';
-import { type ClientSettings, type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
 import { type HomeFile, readHomeFile } from './home-file.ts';
 import { jsonExtraIn } from './json-format.ts';
-import { revertSettings, SettingsConflict, type SettingsPath, valueAt, withoutPaths } from './merge-settings.ts';
+import {
+  type ClientSettings,
+  type ConfigFormat,
+  ConfigSyntaxError,
+  revertSettings,
+  SettingsConflict,
+  type SettingsPath,
+  valueAt,
+  withoutPaths,
+} from './merge-settings.ts';
 import type { Sought } from './rival-settings.ts';
 import { nameOf } from './stronger-settings.ts';
 

@@ -5,8 +5,7 @@
  */
 import { withoutSlashes } from '../contract/address.ts';
 import { isObject } from '../contract/is-object.ts';
-import type { ClientSettings } from './config-format.ts';
-import { type SettingsPath, sectionOf } from './merge-settings.ts';
+import { type ClientSettings, type SettingsPath, sectionOf } from './merge-settings.ts';
 
 /** What a client is to use. */
 export interface Sought {
@@ -53,7 +52,7 @@ export const claudeModelVariables: readonly string[] = [
 const claudeUnaskedModels = claudeModelVariables.filter((name) => !/FABLE|OPUS|SONNET/.test(name));
 
 /** Whether a variable that switches something on does so. */
-export function isOn(value: unknown): boolean {
+function isOn(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && !/^(0|false|no|off)$/i.test(value);
 }
 

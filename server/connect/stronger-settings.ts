@@ -5,10 +5,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { StrongerSetting } from '../contract/connect-views.ts';
-import type { ClientSettings, ConfigFormat } from './config-format.ts';
 import { dotenvFormat } from './dotenv-format.ts';
 import { jsonFormat } from './json-format.ts';
 import { managedPath } from './managed-paths.ts';
+import type { ClientSettings, ConfigFormat } from './merge-settings.ts';
 import {
   fileRivalsOfAider,
   keptRivalsOfLibreChat,

@@ -1,7 +1,12 @@
 import { parse, patch, stringify } from '@decimalturn/toml-patch';
 import { isObject } from '../contract/is-object.ts';
-import { type ClientSettings, type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
-import { editsBetween, type SettingsPath } from './merge-settings.ts';
+import {
+  type ClientSettings,
+  type ConfigFormat,
+  ConfigSyntaxError,
+  editsBetween,
+  type SettingsPath,
+} from './merge-settings.ts';
 
 export const tomlFormat: ConfigFormat = {
   parse(text) {

@@ -13,8 +13,13 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { isObject } from '../contract/is-object.ts';
-import { type ClientSettings, type ConfigFormat, ConfigSyntaxError } from './config-format.ts';
-import { editsBetween, type SettingsEdit } from './merge-settings.ts';
+import {
+  type ClientSettings,
+  type ConfigFormat,
+  ConfigSyntaxError,
+  editsBetween,
+  type SettingsEdit,
+} from './merge-settings.ts';
 
 export const yamlFormat: ConfigFormat = {
   parse(text) {

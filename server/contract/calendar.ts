@@ -62,7 +62,7 @@ interface Offset {
   offsetMs: number;
 }
 
-export class Calendar {
+class Calendar {
   readonly #format: Intl.DateTimeFormat;
   /** By day of UTC, since 1970: the offset at its beginning, and those that begin in it. */
   readonly #offsets = new Map<number, readonly Offset[]>();

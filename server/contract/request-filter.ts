@@ -16,7 +16,7 @@ import {
   outcomes,
   statusPattern,
 } from './comparison.ts';
-import { isError, isRefused } from './condition.ts';
+import { isError, isRefused } from './count.ts';
 import { operations } from './operations.ts';
 import type { RequestFilterInput } from './queries.ts';
 import type { RequestView } from './request-views.ts';
@@ -180,11 +180,7 @@ export function conditionsOf(filter: WrittenFilter): FilterCondition[] {
   });
 }
 
-/** The filter as a text, which `readFilterText` reads. */
-export function filterText(filter: WrittenFilter): string {
-  return conditionsOf(filter).map(conditionText).join(' ');
-}
-
+/** As `readFilterText` reads it. */
 export function conditionText({ field, value }: FilterCondition): string {
   return `${field}:${/[\s"]/.test(value) || value === '' ? JSON.stringify(value) : value}`;
 }

@@ -23,10 +23,9 @@ import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
 import { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
-import type { ChangeContext } from './changes/change.ts';
+import { type ChangeContext, onLatestRevision, storeChange } from './changes/change.ts';
 import type { CassetteControl } from './changes/check-cassette.ts';
 import { createConnectClients } from './changes/connect-clients.ts';
-import { onLatestRevision, storeChange } from './changes/store-change.ts';
 import type { TeamPresets } from './changes/team-presets.ts';
 import {
   createControlEvents,
@@ -36,10 +35,9 @@ import {
   recentRefusals,
 } from './control-events.ts';
 import { type ControlAccess, createExecute, type Execute } from './execute.ts';
-import type { ControlledMachine } from './live/controlled-machine.ts';
-import type { LiveConfig } from './live/live-config.ts';
+import type { ControlledMachine, LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
-import type { Caller } from './people/caller.ts';
+import type { Caller } from './people/people.ts';
 import type { PriceRenewal } from './prices/price-renewal.ts';
 import { type AnswerQuery, createAnswerQuery } from './queries/answer-query.ts';
 import { createHealthViews } from './views/view-health.ts';

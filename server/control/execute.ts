@@ -1,6 +1,6 @@
 /**
- * Executes commands. A command that changes the configuration is a pure function of it (`change.ts`). The result is
- * checked against team locks and stored (`store-change.ts`), one command at a time.
+ * Executes commands. A command that changes the configuration is a pure function of it. The result is
+ * checked against team locks and stored (`changes/change.ts`), one command at a time.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnswerCache } from '../cache/answer-cache.ts';
@@ -24,12 +24,14 @@ import type { MaybePromise } from '../ground/promises.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { CaptureSwitch } from '../store/rules/capture-switch.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
-import type { Change, ChangeContext, Changer } from './changes/change.ts';
+import { type Change, type ChangeContext, type Changer, onLatestRevision, storeChange } from './changes/change.ts';
 import { putAlias, removeAlias } from './changes/change-alias.ts';
-import { putGroup, removeGroup } from './changes/change-group.ts';
 import {
   createKey,
   limitPerson,
+  putGroup,
+  removeGroup,
+  revealKey,
   revokeKey,
   revokePerson,
   rotateKey,
@@ -52,19 +54,14 @@ import { refuseHostReferences } from './changes/host-references.ts';
 import { importConfig } from './changes/import-config.ts';
 import { captureScopeOf, faultScopeOf, startCapture, startFaults } from './changes/limited-time.ts';
 import { type SessionStops, setSessionStopped } from './changes/stop-session.ts';
-import { onLatestRevision, storeChange } from './changes/store-change.ts';
 import { refuseLocked, type TeamPresets } from './changes/team-presets.ts';
 import { tryProvider } from './changes/try-provider.ts';
-import { findUpstream } from './entries/change-list.ts';
-import { changesBetween } from './entries/compare-configs.ts';
+import { changesBetween, findUpstream } from './entries/change-list.ts';
 import { parseInput } from './entries/parse-input.ts';
-import { revealKey } from './entries/reveal-key.ts';
 import { createJoining, type OpenJoining } from './joining.ts';
-import type { ControlledMachine } from './live/controlled-machine.ts';
-import type { LiveConfig } from './live/live-config.ts';
+import type { ControlledMachine, LiveConfig } from './live/live-config.ts';
 import type { ProviderKnowledge } from './live/provider-knowledge.ts';
-import type { Caller } from './people/caller.ts';
-import { type CommandFacts, type People, whereSignedIn } from './people/people.ts';
+import { type Caller, type CommandFacts, type People, whereSignedIn } from './people/people.ts';
 import type { PriceRenewal } from './prices/price-renewal.ts';
 import { findRequest, pinRequest, unpinRequest } from './queries/pinned-requests.ts';
 import type { Views } from './views/views.ts';

@@ -152,7 +152,7 @@ const queuedShare = 0.2;
 const decompress = promisify(brotliDecompress);
 
 /** The routes for videos. A video is ready a few seconds after it was asked for; all are the same small film. */
-export class Videos {
+class Videos {
   readonly #videos = new Map<string, Video>();
   /** From a video's order to its completion. */
   readonly #durationMs: number;

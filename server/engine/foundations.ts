@@ -14,7 +14,7 @@ import { RecentCaptures, WaitingCaptures } from '../exchange/capture/capture-com
 import type { CassetteDeck, CassetteSource } from '../exchange/cassette/cassette-companion.ts';
 import { SessionTracker } from '../exchange/sessions/session-companion.ts';
 import { onTimerFault } from '../ground/timers.ts';
-import { followPrices } from '../models/follow-prices.ts';
+import { followPrices } from '../models/price-table.ts';
 import { costsNothing } from '../providers/detect-local.ts';
 import { HealthPicker } from '../routing/health/health-picker.ts';
 import { HealthTracker } from '../routing/health/health-tracker.ts';

@@ -12,7 +12,7 @@ import type { SharedCountsView } from '../contract/replica-limits.ts';
 import type { Execute } from '../control/execute.ts';
 import { exportLedger } from '../control/export-ledger.ts';
 import type { ConfigInForce, LiveConfig } from '../control/live/live-config.ts';
-import type { Caller } from '../control/people/caller.ts';
+import type { Caller } from '../control/people/people.ts';
 import type { AnswerQuery } from '../control/queries/answer-query.ts';
 import type { AttemptsPorts } from '../exchange/attempts/attempts.ts';
 import { createCompanions } from '../exchange/companions.ts';

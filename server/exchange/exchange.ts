@@ -12,12 +12,11 @@ import type { MaybePromise } from '../ground/promises.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { PriceTable } from '../models/price-table.ts';
 import type { CompiledGroup, CompiledKey, Member, Snapshot } from '../routing/snapshot.ts';
-import type { JobStore } from '../store/ports/job-store.ts';
+import type { JobStore } from '../store/ports/kept-stores.ts';
 import type { BookedJob } from '../store/rules/rows.ts';
 import { toGatewayError } from './answer/attempt-failures.ts';
 import { type LocalReply, sendJson } from './answer/local-reply.ts';
-import type { AttemptsPorts } from './attempts/attempts.ts';
-import { Attempts } from './attempts/attempts.ts';
+import { Attempts, type AttemptsPorts } from './attempts/attempts.ts';
 import { estimatedTokenCount, tokenCountPlan } from './attempts/token-count.ts';
 import {
   type AdmittedRequest,
@@ -30,9 +29,17 @@ import {
   type Visit,
 } from './course/companion.ts';
 import { checkQuery, outgoingQuery, passableHeaders } from './outgoing/outgoing-request.ts';
-import { enforceLimits, hardBudgetOf, type LimitedCall } from './plan/enforce-limits.ts';
-import { findNamedObjects, type NamedObjects } from './plan/named-objects.ts';
-import { checkName, checkPassthrough, checkPath, fieldsOf, planRoute, pricedTargets } from './plan/plan-route.ts';
+import { enforceLimits, hardBudgetOf, type LimitedCall } from './plan/plan.ts';
+import {
+  checkName,
+  checkPassthrough,
+  checkPath,
+  fieldsOf,
+  findNamedObjects,
+  type NamedObjects,
+  planRoute,
+  pricedTargets,
+} from './plan/plan-route.ts';
 import { accountFor } from './record/accounting.ts';
 import type { RequestTrace } from './record/exchange-trace.ts';
 import { joinTaps } from './record/response-taps.ts';

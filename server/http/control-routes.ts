@@ -5,15 +5,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from 'express';
-import express from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express';
 import { bearerSecret } from '../apis/core/requests/client-credentials.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { EventMessage } from '../contract/events.ts';
 import { goneCall, goneRoutes } from '../contract/removed-features.ts';
 import { isSameSecret } from '../control/admin-token.ts';
 import type { ControlPlane } from '../control/control-plane.ts';
-import { type Caller, checkScope } from '../control/people/caller.ts';
+import { type Caller, checkScope } from '../control/people/people.ts';
 import { sessionIdleMs, type WindowAccess } from '../control/window-access.ts';
 import { systemErrorCode } from '../ground/files/regular-file.ts';
 import { every } from '../ground/timers.ts';

@@ -1,5 +1,5 @@
 /** What clients are told of limits: headers with what is left, and refusals. */
-import { isRefused } from '../contract/condition.ts';
+import { isRefused } from '../contract/count.ts';
 import { GatewayError } from '../contract/errors.ts';
 import type { RequestRecord } from '../contract/ledger.ts';
 import type { Budget } from '../contract/limit-settings.ts';

@@ -1,10 +1,9 @@
 /** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { isError } from '../contract/condition.ts';
-import { type Counting, countOf } from '../contract/count.ts';
+import { type Counting, countOf, isError } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
+import type { ProviderHealthView } from '../contract/provider-views.ts';
 import { secondMs } from '../contract/units.ts';
-import type { EngineFigures } from './engine-figures.ts';
 
 export interface Metrics {
   readonly contentType: string;
@@ -246,4 +245,19 @@ function outputTokensPerSecond({ usage, firstContentMs, totalMs }: AttemptRecord
   if (!usage?.outputTokens || firstContentMs === null || totalMs === null) return null;
   const ms = totalMs - firstContentMs;
   return ms < minMs ? null : (usage.outputTokens / ms) * 1_000;
+}
+
+/** The state of the engine at the moment of a scrape. */
+export interface EngineFigures {
+  /** Requests that are running, and requests that wait for admission. */
+  running: number;
+  waiting: number;
+  /** Rows of the ledger that wait to be written, and rows that were lost since the start. */
+  ledgerPending: number;
+  ledgerDropped: number;
+  /** Requests without a valid key since the start. */
+  unauthenticated: number;
+  /** Null if limits are not counted together with other replicas. */
+  sharedCounts: { isUp: boolean; replicas: number } | null;
+  providers: readonly { id: string; state: ProviderHealthView['state'] }[];
 }

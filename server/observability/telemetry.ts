@@ -23,9 +23,8 @@ import type { AuditEntry } from '../contract/people-views.ts';
 import { after } from '../ground/timers.ts';
 import { readResponse } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
-import { writingDoubles } from './doubles.ts';
 import { type Conventions, operationName, type ServiceNames, schemaUrls, serviceAttributes } from './gen-ai.ts';
-import { createRequestTracer } from './request-spans.ts';
+import { createRequestTracer, writingDoubles } from './request-spans.ts';
 import type { RequestTracer } from './request-tracing.ts';
 
 export type AuditedEntry = Omit<AuditEntry, 'seq'>;

@@ -3,7 +3,7 @@
  * the request has learnt about its targets; does not know how an attempt is made. No I/O; clock and randomness are
  * passed in.
  */
-import { endsAllAttempts, type Failure } from '../apis/core/failure.ts';
+import { endsAllAttempts, type Failure } from '../apis/core/errors/verdict.ts';
 import type { AttemptCause } from '../contract/ledger.ts';
 import { isSameModel } from '../contract/model-identity.ts';
 import type { Policy } from '../contract/policy.ts';

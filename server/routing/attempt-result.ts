@@ -1,5 +1,5 @@
 /** The result of an attempt, and the error that a client gets if all of them failed: the most useful one. */
-import type { Failure } from '../apis/core/failure.ts';
+import type { Failure } from '../apis/core/errors/verdict.ts';
 import type { UpstreamError } from '../apis/core/upstream-error.ts';
 import { type ErrorBody, GatewayError } from '../contract/errors.ts';
 import type { FailureClass } from '../contract/ledger.ts';

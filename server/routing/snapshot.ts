@@ -14,7 +14,6 @@ import type { Policy, Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/dialects.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
-import type { TargetTimeouts } from './compile-timeouts.ts';
 
 export interface CompiledProvider extends Upstream {
   askUsage: boolean;
@@ -150,6 +149,19 @@ export interface SourceRules {
   allowsOrigin(origin: string): boolean;
   /** As browsers see Sluice: `https://gateway.example`; null without a public address. */
   publicOrigin: string | null;
+}
+
+export interface AttemptTimeouts extends Timeouts {
+  /** How long an answer that has begun may go without content, while comments and the like keep arriving. */
+  progressMs: number;
+}
+
+export interface TargetTimeouts {
+  /** No other target is left. */
+  last: AttemptTimeouts;
+  /** Another target is left. */
+  stream: AttemptTimeouts;
+  whole: AttemptTimeouts;
 }
 
 /** From which hosts and web pages requests are accepted, compiled from the settings. Pure. */

@@ -6,13 +6,12 @@ import { systemErrorCode } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/promises.ts';
 import { type Database, openSqliteDatabase, type Replaced } from './sqlite/database.ts';
 import { createJobStore } from './sqlite/job-store.ts';
-import { keptResponseMigrations } from './sqlite/kept-response-rows.ts';
 import { createLedger } from './sqlite/ledger.ts';
 import { createReasoningStore } from './sqlite/reasoning-store.ts';
-import { SqliteResponseStore } from './sqlite/response-store.ts';
+import { keptResponseMigrations, SqliteResponseStore } from './sqlite/response-store.ts';
+import { createSweepClock } from './sqlite/retention.ts';
 import { budgetMigrations } from './sqlite/schema.ts';
 import { setAsideName } from './sqlite/set-aside-rows.ts';
-import { createSweepClock } from './sqlite/sweep-clock.ts';
 import type { RenewalStore, Store, StoreOptions } from './store.ts';
 
 /** Does not throw if a file cannot be opened. Operations on that file fail until it can be. */

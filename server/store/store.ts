@@ -4,9 +4,7 @@
  */
 import type { Settings } from '../contract/settings.ts';
 import type { MaybePromise } from '../ground/promises.ts';
-import type { JobStore } from './ports/job-store.ts';
-import type { ReasoningStore } from './ports/reasoning-store.ts';
-import type { ResponseStore } from './ports/response-store.ts';
+import type { JobStore, ReasoningStore, ResponseStore } from './ports/kept-stores.ts';
 import type { Ledger } from './sqlite/ledger.ts';
 
 export interface StoreOptions {

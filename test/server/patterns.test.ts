@@ -151,12 +151,12 @@ const bounded: Record<string, string> = {
   'apis/core/requests/segments.ts': 'names of models and objects, all of each of which has to be seen; no repetition',
   'apis/core/requests/turn-step.ts': 'the ends of a message, of 64 kB; words without repetition',
   'apis/core/usage/price-terms.ts': 'the kept pieces of an answer, at most 1 MB; words without repetition',
-  'apis/core/usage/estimate-tokens.ts': 'single characters',
+  'apis/core/usage/prompt-estimate.ts': 'single characters',
   'apis/openai/usage/usage.ts': 'a content type, or at most 64 bytes',
   'exchange/redact/redactor.ts': 'the payload of a frame, all of which has to be seen; single characters',
   'exchange/redact/string-places.ts': 'the first 80 bytes of a body, 12 of a line and 9 of a number',
   'models/model-facts.ts': 'words of names of models, which are bounded',
-  'routing/pattern.ts': 'names of models; all of each has to be seen',
+  'routing/compile-keys.ts': 'names of models; all of each has to be seen',
 };
 
 /** Linear patterns take four times as long for four times the length, and quadratic ones sixteen times. */

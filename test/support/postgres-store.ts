@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { openPostgresConfig } from '../../server/store/postgres/config-store.ts';
 import { Notices } from '../../server/store/postgres/notices.ts';
 import { migratePostgres, openPostgresDatabase } from '../../server/store/postgres/open-database.ts';
-import { openPostgresStore } from '../../server/store/postgres/open-postgres-store.ts';
+import { openPostgresStore } from '../../server/store/postgres/open-shared.ts';
 import { Postgres, type PostgresOptions } from '../../server/store/postgres/postgres.ts';
 import type { Store, StoreOptions } from '../../server/store/store.ts';
 import { silent } from '../server/store/sqlite/records.ts';

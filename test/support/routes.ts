@@ -1,4 +1,4 @@
-import { openaiApi } from '../../server/apis/openai/api.ts';
+import { openaiApi } from '../../server/apis/openai/routes.ts';
 import { Registry, type RouteMatch } from '../../server/apis/registry.ts';
 
 const registry = new Registry([openaiApi]);

@@ -2,7 +2,7 @@ import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import { IconDownload, IconFile, IconSearch } from '@tabler/icons-react';
 import { type ComponentType, useEffect, useMemo, useState } from 'react';
 import type { BodyContent } from '../../../server/contract/conversation/body-content.ts';
-import type { ShownMedia } from '../../../server/contract/conversation/conversation.ts';
+import type { ShownMedia } from '../../../server/contract/conversation/read-conversation.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { cutLines, formatJson } from '../../state/captured/format-json.ts';
 import { CopyButton } from '../copying/CopyButton.tsx';

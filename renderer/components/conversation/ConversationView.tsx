@@ -8,7 +8,7 @@ import {
   type ShownMessage,
   type ShownPart,
   type ShownTool,
-} from '../../../server/contract/conversation/conversation.ts';
+} from '../../../server/contract/conversation/read-conversation.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { Medium } from '../body/BodyView.tsx';
 import { withIndexKeys } from '../lists/with-index-keys.ts';

@@ -3,8 +3,11 @@
  * panel. Whatever the panel cannot keep is left out and listed by its name in the API. Pure.
  */
 
-import type { ShownMessage, ShownPart } from '../../../server/contract/conversation/conversation.ts';
-import { readRequest } from '../../../server/contract/conversation/read-conversation.ts';
+import {
+  readRequest,
+  type ShownMessage,
+  type ShownPart,
+} from '../../../server/contract/conversation/read-conversation.ts';
 import { isObject } from '../../../server/contract/is-object.ts';
 import type { SentRequest } from '../../../server/contract/sent-request.ts';
 import { at, listAt, numberAt, parseJson, textAt } from '../calls/json-path.ts';

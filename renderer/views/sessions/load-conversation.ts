@@ -7,10 +7,10 @@
 import { contentOf, jsonValueOf } from '../../../server/contract/conversation/body-content.ts';
 import {
   objectOf,
+  readConversation,
   type ShownConversation,
   type ShownMessage,
-} from '../../../server/contract/conversation/conversation.ts';
-import { readConversation } from '../../../server/contract/conversation/read-conversation.ts';
+} from '../../../server/contract/conversation/read-conversation.ts';
 import type { RequestInFull } from '../../../server/contract/request-views.ts';
 import type { SessionRequest } from '../../../server/contract/session-views.ts';
 

@@ -7,21 +7,21 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { statusOfError } from '../core/errors/error-names.ts';
-import { linesOf, type StreamEvent } from '../core/sse-event.ts';
+import { linesOf, sseFraming } from '../core/sse-framing.ts';
 import {
   type EventFilter,
   type EventGate,
   type EventMeaning,
   type Framing,
   type GateOptions,
-  LargeEnd,
+  HeldEvent,
   type Repacking,
   type StreamClose,
   type StreamEnd,
+  type StreamEvent,
   type StreamFormat,
   type StreamWatch,
 } from '../core/stream-format.ts';
-import { sseFraming } from '../core/streams/sse-framing.ts';
 import { errorIn } from '../core/upstream-error.ts';
 import type { Verdict, WholeFormat, Wire } from '../core/wire.ts';
 import { type GeminiField, geminiRequest } from './request.ts';
@@ -72,31 +72,23 @@ function readEvent(event: Buffer): StreamEvent | null {
   }
 }
 
-const usualMaxHeldBytes = 64 * 1024;
-
 class JsonArrayGate implements EventGate {
   readonly #write: (bytes: Buffer) => void;
   readonly #filter: EventFilter;
-  readonly #maxHeldBytes: number;
-  readonly #largeEnd: GateOptions['largeEnd'];
-  readonly #tail = new LargeEnd();
-  #heldParts: Buffer[] = [];
-  #heldBytes = 0;
-  #insideLargeEvent = false;
+  readonly #held: HeldEvent;
   /** Counts only braces, because brackets within an element are closed before it ends. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
 
-  constructor(write: (bytes: Buffer) => void, { filter, maxHeldBytes = usualMaxHeldBytes, largeEnd }: GateOptions) {
+  constructor(write: (bytes: Buffer) => void, options: GateOptions) {
     this.#write = write;
-    this.#filter = filter;
-    this.#maxHeldBytes = maxHeldBytes;
-    this.#largeEnd = largeEnd;
+    this.#filter = options.filter;
+    this.#held = new HeldEvent(write, options);
   }
 
   get insideEvent(): boolean {
-    return this.#insideLargeEvent;
+    return this.#held.isLarge;
   }
 
   push(chunk: Buffer): void {
@@ -106,13 +98,11 @@ class JsonArrayGate implements EventGate {
       this.#end(chunk.subarray(from, at + 1));
       from = at + 1;
     }
-    if (from < chunk.length) this.#hold(chunk.subarray(from));
+    if (from < chunk.length) this.#held.add(chunk.subarray(from));
   }
 
   takeRest(): Buffer {
-    const rest = Buffer.concat(this.#heldParts);
-    this.#forgetHeld();
-    return rest;
+    return this.#held.take(Buffer.alloc(0));
   }
 
   #endsElement(byte: number): boolean {
@@ -129,39 +119,13 @@ class JsonArrayGate implements EventGate {
   }
 
   #end(last: Buffer): void {
-    if (this.#insideLargeEvent) {
-      this.#insideLargeEvent = false;
-      this.#tail.add(last);
-      this.#largeEnd?.(this.#tail.take());
+    if (this.#held.isLarge) {
+      this.#held.endLarge(last);
       this.#write(last);
       return;
     }
-    const event = this.#heldBytes === 0 ? last : Buffer.concat([...this.#heldParts, last]);
-    this.#forgetHeld();
-    const filtered = this.#filter(event, true);
+    const filtered = this.#filter(this.#held.take(last), true);
     if (filtered) this.#write(filtered);
-  }
-
-  #hold(part: Buffer): void {
-    if (this.#insideLargeEvent) {
-      this.#tail.add(part);
-      this.#write(part);
-      return;
-    }
-    this.#heldParts.push(part);
-    this.#heldBytes += part.length;
-    if (this.#heldBytes <= this.#maxHeldBytes) return;
-    this.#insideLargeEvent = true;
-    const beginning = Buffer.concat(this.#heldParts);
-    this.#forgetHeld();
-    this.#filter(beginning, false);
-    this.#tail.add(beginning);
-    this.#write(beginning);
-  }
-
-  #forgetHeld(): void {
-    this.#heldParts = [];
-    this.#heldBytes = 0;
   }
 }
 

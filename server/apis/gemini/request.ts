@@ -1,7 +1,7 @@
 /** What requests of Gemini's API ask for. */
 import { isObject } from '../../contract/is-object.ts';
 import { conversationFields, conversationOf, sessionFields } from '../core/requests/client-session.ts';
-import { numberOf } from '../core/token-counts.ts';
+import { numberOf } from '../core/usage/reported-usage.ts';
 import type { RequestFormat, RequestView } from '../core/wire.ts';
 
 const ownFields = ['generationConfig', 'generation_config', 'serviceTier', 'service_tier'] as const;

@@ -2,10 +2,9 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { PriceTerms, Usage } from '../../contract/ledger.ts';
 import { entryOf } from '../core/table-entry.ts';
-import { countOf, sumOfCounts } from '../core/token-counts.ts';
 import { conversationUsage } from '../core/usage/conversation-usage.ts';
 import { fieldsAt, tierNamed } from '../core/usage/price-terms.ts';
-import { reportedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
+import { countOf, reportedUsage, sumOfCounts, type UsageReports } from '../core/usage/reported-usage.ts';
 import { promptTokens, type Stop, type StopReason, type TokenUsage } from '../neutral/neutral-answer.ts';
 import { asksForSpeech, geminiRequest, outputLimitOf } from './request.ts';
 

@@ -1,9 +1,8 @@
 /** An answer in a form that is independent of any API, as a whole and as the events of a stream. */
 
 import type { Usage } from '../../contract/ledger.ts';
-import { plausibleUsage, unbounded } from '../core/token-counts.ts';
 import type { Overflow } from '../core/upstream-error.ts';
-import { StreamedUsage, type UsageReports } from '../core/usage/reported-usage.ts';
+import { plausibleUsage, StreamedUsage, type UsageReports, unbounded } from '../core/usage/reported-usage.ts';
 import type { CallPart, ForeignPart, MediaPart, RefusalPart, Seal, TextPart, ThinkingPart } from './conversation.ts';
 
 export interface Answer {

@@ -1,9 +1,9 @@
 import type { RawField, RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { chatRescue } from './rescue/rescue.ts';
 import { answerCountOf, isOfResponses, openaiUsage, paidCountOf } from './usage/usage.ts';
-import { chatStream } from './wire/chat-stream.ts';
 import { chatFitting } from './wire/fit-request.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
+import { chatStream } from './wire/streams.ts';
 
 const chatFields = [...jsonRequest.fields, 'store'] as const;
 

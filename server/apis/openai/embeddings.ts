@@ -2,8 +2,8 @@
 
 import { isObject } from '../../contract/is-object.ts';
 import { mostTextsOfOpenai } from '../../models/model-facts.ts';
-import { wholeNumberOf } from '../core/token-counts.ts';
-import { estimateTokens } from '../core/usage/estimate-tokens.ts';
+import { estimateTokens } from '../core/usage/prompt-estimate.ts';
+import { wholeNumberOf } from '../core/usage/reported-usage.ts';
 import type { Wire } from '../core/wire.ts';
 import { type EmbeddingsAnswer, type EmbeddingsRequest, type EmbeddingsWire, vectorOf } from '../neutral/embeddings.ts';
 import { Fields } from '../neutral/fields.ts';

@@ -3,7 +3,7 @@ import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { RequestFormat, RequestView, Wire } from '../core/wire.ts';
 import { answerCountOf, openaiUsage, paidCountOf } from './usage/usage.ts';
 import { type CommonField, jsonAnswer, jsonRequest, longList, mediaAnswer } from './wire/formats.ts';
-import { imageStream, speechStream, transcriptStream } from './wire/typed-stream.ts';
+import { imageStream, speechStream, transcriptStream } from './wire/streams.ts';
 
 const imagesRequest: RequestFormat<CommonField> = {
   ...jsonRequest,

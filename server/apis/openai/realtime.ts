@@ -3,8 +3,8 @@
 import { isObject } from '../../contract/is-object.ts';
 import type { Usage } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import { plausibleUsage, unbounded } from '../core/token-counts.ts';
-import { estimateTokens } from '../core/usage/estimate-tokens.ts';
+import { estimateTokens } from '../core/usage/prompt-estimate.ts';
+import { plausibleUsage, unbounded } from '../core/usage/reported-usage.ts';
 import type { ModelBounds, ServerEvent, SessionFormat, UsageFormat, Wire } from '../core/wire.ts';
 import { parseObject } from '../json/parse-object.ts';
 import { toUsage } from './usage/usage-shapes.ts';

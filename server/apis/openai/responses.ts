@@ -2,7 +2,7 @@ import type { RequestFormat, Wire } from '../core/wire.ts';
 import { responseRescue } from './rescue/rescue.ts';
 import { openaiUsage } from './usage/usage.ts';
 import { isAnySet, jsonAnswer, jsonRequest } from './wire/formats.ts';
-import { responseStream } from './wire/typed-stream.ts';
+import { responseStream } from './wire/streams.ts';
 
 const fields = [...jsonRequest.fields, 'background'] as const;
 

@@ -1,6 +1,6 @@
 /** Translates token counting, so that a provider of another API, or a cloud, can do it. Pure, like `translator.ts`. */
 import { isObject } from '../../contract/is-object.ts';
-import { wholeNumberOf } from '../core/token-counts.ts';
+import { wholeNumberOf } from '../core/usage/reported-usage.ts';
 import type { WireName } from '../neutral/conversation.ts';
 import { parseLosslessJson, writeJson } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';

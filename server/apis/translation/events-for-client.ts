@@ -3,7 +3,6 @@
  * has ended is delayed, because Anthropic's and Responses' streams have only one open block at a time.
  */
 
-import { GrowingText } from '../neutral/answers/growing-text.ts';
 import {
   type AnswerContext,
   answerCallIds,
@@ -13,6 +12,7 @@ import {
   settledStop,
 } from '../neutral/answers/wire-translation.ts';
 import type { Seal } from '../neutral/conversation.ts';
+import { GrowingText } from '../neutral/json-text.ts';
 import { pictureAsText } from '../neutral/media.ts';
 import type {
   AnswerError,
@@ -23,8 +23,8 @@ import type {
   SourcePlace,
   Stop,
 } from '../neutral/neutral-answer.ts';
-import type { CallIds } from '../neutral/requests/call-ids.ts';
 import { CustomInputReader, customInput, isCutInput } from '../neutral/requests/custom-input.ts';
+import type { CallIds } from '../neutral/requests/rendering.ts';
 
 interface OpenCall {
   /** The call as the client knows it; null for the tool whose arguments are the answer, and for a call without a name. */

@@ -5,8 +5,8 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
-import { GrowingText } from '../neutral/answers/growing-text.ts';
 import type { CallPart, Conversation, Part, Place, Seal, ThinkingPart, Turn } from '../neutral/conversation.ts';
+import { GrowingText } from '../neutral/json-text.ts';
 import type { AnswerEvent, DeltaEvent } from '../neutral/neutral-answer.ts';
 import { withThoughts } from '../neutral/requests/carried-reasoning.ts';
 

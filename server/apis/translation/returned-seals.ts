@@ -5,7 +5,7 @@
  */
 
 import { geminiFacts } from '../../models/model-facts.ts';
-import { withoutBudget } from '../anthropic/translation/without-thinking.ts';
+import { withoutBudget } from '../anthropic/translation/translation.ts';
 import { JsonNames } from '../json/json-names.ts';
 import {
   elementsAfter,

@@ -1,8 +1,7 @@
 /** Translates one stream from an upstream for a client of another API. */
 import { GatewayError } from '../../contract/errors.ts';
-import type { StreamEvent } from '../core/sse-event.ts';
-import { TextMatch } from '../core/stream-text.ts';
-import { GrowingText } from '../neutral/answers/growing-text.ts';
+import type { StreamEvent } from '../core/stream-format.ts';
+import { TextMatch } from '../core/wire.ts';
 import {
   type AnswerContext,
   type EventParser,
@@ -11,7 +10,7 @@ import {
 } from '../neutral/answers/wire-translation.ts';
 import type { ClientApi } from '../neutral/client-api.ts';
 import type { Seal } from '../neutral/conversation.ts';
-import { isTooDeep } from '../neutral/json-text.ts';
+import { GrowingText, isTooDeep } from '../neutral/json-text.ts';
 import type { Loss } from '../neutral/losses.ts';
 import type { AnswerError, AnswerEvent, DeltaEvent } from '../neutral/neutral-answer.ts';
 import { isUnbound } from '../neutral/requests/carried-reasoning.ts';

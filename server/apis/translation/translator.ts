@@ -10,6 +10,7 @@
  */
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
+import type { LossNote } from '../../contract/loss-codes.ts';
 import { type KnownSize, type ToldError, tellError } from '../core/errors/verdict.ts';
 import type { UpstreamError } from '../core/upstream-error.ts';
 import { mediaTokens } from '../core/usage/prompt-estimate.ts';
@@ -23,7 +24,7 @@ import {
 } from '../neutral/answers/wire-translation.ts';
 import type { Conversation, Part, UpstreamWireName, WireName } from '../neutral/conversation.ts';
 import { isTooDeep, parseLosslessJson, refuseTooDeep, writeJson } from '../neutral/json-text.ts';
-import { type Loss, Losses } from '../neutral/losses.ts';
+import { type Loss, Losses, noteLosses } from '../neutral/losses.ts';
 import type { AnswerError, AnswerEvent } from '../neutral/neutral-answer.ts';
 import { type RenderedRequest, refuseLostChoice, type Target } from '../neutral/requests/rendering.ts';
 import { EventsForClient } from './events-for-client.ts';
@@ -312,4 +313,26 @@ export function countedRequest(body: Buffer): Record<string, unknown> {
   refuseTooDeep(value);
   const nested = value.generateContentRequest ?? value.generate_content_request;
   return { max_tokens: 1, model: '', ...(isObject(nested) ? nested : value) };
+}
+
+interface PossibleLosses {
+  dropped: LossNote[];
+  emulated: LossNote[];
+}
+
+/** Losses of request fields, for a model given by its upstream name. Losses of messages depend on their content. */
+export function possibleLosses(client: WireName, upstream: UpstreamWireName, model: string): PossibleLosses {
+  const translator = createTranslator(client, upstream);
+  if (!translator) return { dropped: [], emulated: [] };
+  try {
+    const parsed = translator.read(Buffer.from(JSON.stringify(wireTranslations[client].client.specimen)), {
+      model,
+      stream: false,
+    });
+    const { losses } = translator.request(parsed, { model, origin: { provider: '', model, account: '' } });
+    return { dropped: noteLosses(losses, 'dropped'), emulated: noteLosses(losses, 'emulated') };
+  } catch (error) {
+    if (error instanceof GatewayError) return { dropped: [], emulated: [] };
+    throw error;
+  }
 }

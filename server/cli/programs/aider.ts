@@ -4,8 +4,7 @@
  * `aider/extra_params` of the file named last the third. Source: aider/main.py and models.py; tried with 0.86.
  */
 import { dirname, join, resolve } from 'node:path';
-import type { ClientSettings } from '../../connect/config-format.ts';
-import { mergeSettings } from '../../connect/merge-settings.ts';
+import { type ClientSettings, mergeSettings } from '../../connect/merge-settings.ts';
 import { yamlListFormat } from '../../connect/yaml-format.ts';
 import { isObject } from '../../contract/is-object.ts';
 import {

@@ -5,10 +5,9 @@
  * Source: code.claude.com/docs/en/settings and /env-vars; tried with 2.1.197.
  */
 import { join, resolve } from 'node:path';
-import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
 import { managedPath } from '../../connect/managed-paths.ts';
-import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
+import { type ClientSettings, mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import { claudeModelVariables, claudeSwitches, rivalsOfClaudeCode } from '../../connect/rival-settings.ts';
 import { withoutProxy } from '../../connect/tool-environment.ts';
 import { CliError, exitCodes } from './exit-codes.ts';

@@ -4,10 +4,9 @@
  * opencode.ai/docs/config; tried with 1.18.
  */
 import { join } from 'node:path';
-import type { ClientSettings } from '../../connect/config-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
 import { managedPath } from '../../connect/managed-paths.ts';
-import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
+import { type ClientSettings, mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import { contrary, findOptions, type PreparedProgram, type ProgramContext, refuseOptions } from './program-context.ts';
 import { outranked, readManaged } from './settings-files.ts';
 

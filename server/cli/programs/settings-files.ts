@@ -1,8 +1,8 @@
 /** Reads settings files of programs, and refuses those that outrank a run. */
-import type { ClientSettings, ConfigFormat } from '../../connect/config-format.ts';
+
 import { jsonFormat } from '../../connect/json-format.ts';
 import { managedPath } from '../../connect/managed-paths.ts';
-import { mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
+import { type ClientSettings, type ConfigFormat, mergeSettings, sectionOf } from '../../connect/merge-settings.ts';
 import { CliError } from './exit-codes.ts';
 import type { ProgramContext, RunFile } from './program-context.ts';
 

@@ -2,9 +2,17 @@
 import type { CapturedMessage } from '../capture.ts';
 import { isObject } from '../is-object.ts';
 import type { CapturedBody } from '../request-views.ts';
-import { type Json, numberOf, objectOf, objectsOf, type ShownPart, textOf } from './conversation.ts';
 import { parseTruncatedJson } from './parse-truncated-json.ts';
-import { mediumOf, readConversation } from './read-conversation.ts';
+import {
+  type Json,
+  mediumOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  readConversation,
+  type ShownPart,
+  textOf,
+} from './read-conversation.ts';
 
 export type BodyContent =
   | { kind: 'json'; text: string }
@@ -82,7 +90,7 @@ function textOfPart(part: ShownPart): string {
 
 // Assembles the events of a stream into the complete answer of the same API.
 
-export interface AssembledStream {
+interface AssembledStream {
   /** As the API answers without `stream`. */
   answer: Json;
   /** The error reported in the stream, if any. */

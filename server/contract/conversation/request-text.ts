@@ -1,7 +1,13 @@
 /** What a request says, in a few words: its person's messages, its tool calls, and where its client works. Pure. */
 import type { RequestText, ToolCallText } from '../session-views.ts';
-import { type Json, objectOf, type ShownCall, type ShownMessage, type ShownPart } from './conversation.ts';
-import { readRequest } from './read-conversation.ts';
+import {
+  type Json,
+  objectOf,
+  readRequest,
+  type ShownCall,
+  type ShownMessage,
+  type ShownPart,
+} from './read-conversation.ts';
 
 type Said = Pick<RequestText, 'opening' | 'prompt' | 'calls' | 'folder' | 'branch'>;
 

@@ -2,9 +2,10 @@
  * Adds what another program's configuration describes: providers with their keys, and model aliases. Nothing that is there
  * is changed.
  */
-import { ConfigSyntaxError } from '../../connect/config-format.ts';
+
 import { dotenvFormat } from '../../connect/dotenv-format.ts';
 import { jsonFormat } from '../../connect/json-format.ts';
+import { ConfigSyntaxError } from '../../connect/merge-settings.ts';
 import { yamlFormat } from '../../connect/yaml-format.ts';
 import { withoutSlashes } from '../../contract/address.ts';
 import type { AdoptedEntry, AdoptedProgram, AdoptNote } from '../../contract/change-views.ts';

@@ -2,8 +2,9 @@
  * CC Switch's `config.json`, the SQL file that it exports, and its links, which a person pastes: its sources
  * (`deeplink/`, `database/backup.rs`) of November 2026.
  */
-import { ConfigSyntaxError } from '../../connect/config-format.ts';
+
 import { jsonFormat } from '../../connect/json-format.ts';
+import { ConfigSyntaxError } from '../../connect/merge-settings.ts';
 import { tomlFormat } from '../../connect/toml-format.ts';
 import type { ConversationApi, DialectId } from '../../contract/config.ts';
 import { isObject } from '../../contract/is-object.ts';

@@ -1,7 +1,7 @@
 import { type AliasConfig, type Config, demoProviderId, type KeyConfig } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { aliasesByName, ownTargetRule } from '../../routing/compile.ts';
-import { matchesAny } from '../../routing/pattern.ts';
+import { matchesAny } from '../../routing/compile-keys.ts';
 import { findById, putById } from '../entries/change-list.ts';
 import type { Changer } from './change.ts';
 

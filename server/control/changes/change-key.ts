@@ -1,12 +1,14 @@
+import { hash } from 'node:crypto';
+import type { ConfigStore } from '../../config/config-store.ts';
 import type { CommandMap, CommandResults } from '../../contract/commands.ts';
 import { type Config, type KeyConfig, keySchema } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
+import { GatewayError } from '../../contract/errors.ts';
 import { type Limits, limitsSchema, mostBudgets } from '../../contract/limit-settings.ts';
 import type { Person } from '../../contract/people.ts';
 import { hourMs } from '../../contract/units.ts';
-import { keySecretName } from '../../secrets/secret-store.ts';
-import { applyChanges, chooseId, findById, putById, withoutId } from '../entries/change-list.ts';
-import { hashKeySecret } from '../entries/reveal-key.ts';
+import { keySecretName, resolveSecret, type SecretStore } from '../../secrets/secret-store.ts';
+import { applyChanges, chooseId, findById, nameSome, putById, withoutId } from '../entries/change-list.ts';
 import type { Change, ChangeContext, Changer } from './change.ts';
 
 export const createKey: Changer<'key.create'> = (config, command, context) => {
@@ -171,3 +173,49 @@ function requireGroup(config: Config, id: string): void {
   if (config.groups.some((group) => group.id === id)) return;
   throw controlError('not_found', { code: 'no-group', id }, 'group');
 }
+
+interface RevealPorts {
+  config: ConfigStore;
+  openSecrets: () => Promise<SecretStore>;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The secret of a key. Throws GatewayError `not_found` if it was not kept. */
+export async function revealKey(ports: RevealPorts, id: string): Promise<string> {
+  const key = findById(ports.config.current.config.keys, id, 'key');
+  if (!key.secret) {
+    throw controlError('not_found', { code: 'secret-not-kept', key: id });
+  }
+  const name = keySecretName(id);
+  const store = key.secret === 'keychain' ? await ports.openSecrets() : { get: async () => undefined };
+  const secret = await resolveSecret(key.secret, { name, store, env: ports.env });
+  // After a crash during a rotation, the stored secret may not be the one in force.
+  if (secret === undefined || (key.hash && key.hash !== hashKeySecret(secret))) {
+    throw controlError('not_found', { code: 'secret-lost', key: id });
+  }
+  return secret;
+}
+
+/** The `hash` of a key in the configuration. Keys have 250 random bits, so a plain hash is safe. */
+export function hashKeySecret(secret: string): string {
+  return `sha256:${hash('sha256', secret)}`;
+}
+
+export const putGroup: Changer<'group.put'> = (config, { group }) => {
+  if (!group.id && !group.name) throw new GatewayError('invalid_command', 'A new group needs a name or an id.');
+  const usedIds = config.groups.map((each) => each.id);
+  const id = group.id ?? chooseId(undefined, [group.name], usedIds, 'group-');
+  return {
+    config: { ...config, groups: putById(config.groups, { ...group, id }) },
+    result: ({ revision, views }) => ({ revision, group: views.group(id) }),
+  };
+};
+
+export const removeGroup: Changer<'group.remove'> = (config, { id }) => {
+  findById(config.groups, id, 'group');
+  const keys = config.keys.filter((key) => key.group === id).map((key) => key.name ?? key.id);
+  if (keys.length > 0) {
+    throw controlError('conflict', { code: 'group-in-use', group: id, keys: nameSome(keys) });
+  }
+  return { config: { ...config, groups: withoutId(config.groups, id) }, result: ({ revision }) => ({ revision }) };
+};

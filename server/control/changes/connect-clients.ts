@@ -5,7 +5,7 @@ import { GatewayError } from '../../contract/errors.ts';
 import type { QueryMap } from '../../contract/queries.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { findById } from '../entries/change-list.ts';
-import { hashKeySecret, revealKey } from '../entries/reveal-key.ts';
+import { hashKeySecret, revealKey } from './change-key.ts';
 
 interface ConnectClientsPorts {
   config: ConfigStore;

@@ -8,7 +8,7 @@ import type { Config } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { isReference } from '../../contract/observability.ts';
-import { matchesAny } from '../../routing/pattern.ts';
+import { matchesAny } from '../../routing/compile-keys.ts';
 
 interface HostUse {
   /** `env:NAME`, `file:PATH` or `folder:PATH`. */

@@ -1,5 +1,5 @@
 import { controlError } from '../../contract/control-error.ts';
-import type { SessionStates } from '../../store/sqlite/session-states.ts';
+import type { SessionStates } from '../../store/sqlite/ledger.ts';
 
 /** Stores stopped sessions, so that they stay stopped after a restart, and applies the change to new requests. */
 export interface SessionStops {

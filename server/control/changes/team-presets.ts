@@ -21,8 +21,7 @@ import { findLocks, type Lock, type LockablePart, type Locks } from '../../contr
 import { type Settings, settingsSchema } from '../../contract/settings.ts';
 import type { TeamPresetView } from '../../contract/status-views.ts';
 import { lockedPaths, settingNames, type TeamPreset } from '../../contract/team-preset.ts';
-import { putById } from '../entries/change-list.ts';
-import { compareConfigs } from '../entries/compare-configs.ts';
+import { compareConfigs, putById } from '../entries/change-list.ts';
 import { credentialPaths, isRedirected, redirectedProviders } from '../entries/provider-secrets.ts';
 import { keyWithAliases } from './change-alias.ts';
 import { storedSecretNames } from './change-provider.ts';

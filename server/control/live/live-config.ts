@@ -4,9 +4,10 @@
  */
 import type { Logger } from 'pino';
 import type { ConfigRevision, ConfigStore } from '../../config/config-store.ts';
-import type { Config, ProviderConfig } from '../../contract/config.ts';
+import { type Config, demoProviderId, type ProviderConfig, providerSchema } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { unusableEntries } from '../../contract/settings-table.ts';
+import type { NetworkView } from '../../contract/status-views.ts';
 import { FollowedFiles } from '../../ground/files/follow-file.ts';
 import { createSerialQueue } from '../../ground/promises.ts';
 import { after } from '../../ground/timers.ts';
@@ -20,7 +21,6 @@ import {
   type SecretStore,
   secretFileOf,
 } from '../../secrets/secret-store.ts';
-import { type RunningDemo, startDemo, wantsDemo } from './demo-provider.ts';
 
 interface LiveConfigPorts {
   config: ConfigStore;
@@ -305,3 +305,56 @@ function describeMissing(missing: readonly MissingSecret[]): string[] {
 }
 
 const noStore = { get: async () => undefined };
+
+/** The running demo upstream and its provider entry. */
+interface RunningDemo {
+  provider: ProviderConfig;
+  /** By secret name. */
+  secrets: ReadonlyMap<string, string>;
+  /** Stops accepting requests; resolves once the running ones have ended. */
+  end(): Promise<void>;
+  /** Ends immediately. */
+  stop(): Promise<void>;
+}
+
+/** `auto`: while no provider is configured. */
+export function wantsDemo(config: Config): boolean {
+  const { demo } = config.settings;
+  return demo === 'on' || (demo === 'auto' && config.providers.length === 0);
+}
+
+/** Imported on demand, so that a gateway with real providers never loads it. */
+async function startDemo(): Promise<RunningDemo> {
+  const { demoModelIds, startDemoServer } = await import('../../demo/demo-server.ts');
+  const server = await startDemoServer();
+  const provider = providerSchema.parse({
+    id: demoProviderId,
+    name: 'Sluice demo (built in, invents its answers)',
+    baseUrl: server.baseUrl,
+    credentials: [{ id: 'built-in' }],
+    models: demoModelIds,
+    serves: ['chat'],
+    proxy: 'direct',
+  });
+  return {
+    provider,
+    secrets: new Map([[credentialSecretName(demoProviderId, 'built-in'), server.secret]]),
+    end: server.end,
+    stop: server.stop,
+  };
+}
+
+/** The machine on which Sluice runs. */
+export interface ControlledMachine {
+  log: Logger;
+  env: Readonly<Record<string, string | undefined>>;
+  ownAddresses: ReadonlySet<string>;
+  openSecrets: () => Promise<SecretStore>;
+  /** Null if nothing is stored on disk. */
+  dataFolder: string | null;
+  logFolder: string | null;
+  /** One person's own machine: loopback only, no sign-in, no store that is shared. */
+  isLaptop(): boolean;
+  /** How each provider would be reached now. */
+  network(snapshot: Snapshot): Promise<NetworkView>;
+}

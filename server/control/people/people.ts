@@ -8,10 +8,9 @@ import type { Config } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import type { ConfigViews, EventMessage } from '../../contract/events.ts';
 import type { UsageDimension } from '../../contract/ledger.ts';
-import type { Person, Within } from '../../contract/people.ts';
+import type { Person, TokenScope, Within } from '../../contract/people.ts';
 import type { KnownPerson } from '../../contract/people-views.ts';
 import type { QueryMap, QueryResults, QueryType } from '../../contract/queries.ts';
-import type { Caller } from './caller.ts';
 
 export interface People {
   /**
@@ -101,3 +100,21 @@ export function whereSignedIn(people: People | null): People {
 
 /** The ledger keeps sums by one dimension each, so it has no sums of a person's keys by model. */
 export const isSummed = (by: UsageDimension) => by === 'key' || by === 'group';
+
+// The user of the control plane, unless it is the administrator of the machine.
+
+export interface Caller {
+  person: Person;
+  /** Null if the person is signed in and has all their rights. */
+  scopes: readonly TokenScope[] | null;
+  /** Id of the session or API token. */
+  accessId: string;
+  /** The client's IP address; null if unknown. */
+  address: string | null;
+}
+
+/** Throws GatewayError `forbidden` if the scopes of an API token do not permit this. */
+export function checkScope({ scopes }: Caller, ...sufficient: readonly TokenScope[]): void {
+  if (scopes === null || sufficient.some((scope) => scopes.includes(scope))) return;
+  throw controlError('forbidden', { code: 'scope-missing', scope: sufficient.join(' or ') });
+}

@@ -40,18 +40,15 @@ import type { TeamPresets } from '../changes/team-presets.ts';
 import { findUpstream } from '../entries/change-list.ts';
 import { parseInput } from '../entries/parse-input.ts';
 import { withoutSecretsInProviders } from '../entries/provider-secrets.ts';
-import type { ControlledMachine } from '../live/controlled-machine.ts';
-import type { LiveConfig } from '../live/live-config.ts';
+import type { ControlledMachine, LiveConfig } from '../live/live-config.ts';
 import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
-import { type Caller, checkScope } from '../people/caller.ts';
-import { isSummed, type People, whereSignedIn } from '../people/people.ts';
+import { type Caller, checkScope, isSummed, type People, whereSignedIn } from '../people/people.ts';
 import type { PriceRenewal } from '../prices/price-renewal.ts';
 import type { Views } from '../views/views.ts';
-import { countRequests, listRequests, viewPin } from './pinned-requests.ts';
+import { countRequests, listRequests, viewPin, viewRequest, viewRequestTexts } from './pinned-requests.ts';
 import { previewImport, previewTeamPreset } from './preview-import.ts';
 import { type Asker, explainWires, type ModelFacts, viewAllPrices, viewModels } from './view-models.ts';
 import { stopAtUsd, viewPanel } from './view-panel.ts';
-import { viewRequest, viewRequestTexts } from './view-request.ts';
 
 interface QueryPorts {
   live: Pick<LiveConfig, 'used' | 'snapshot' | 'isSecretInUse'>;

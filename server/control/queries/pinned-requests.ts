@@ -1,16 +1,28 @@
 /** Pinned requests: how they are pinned, listed and found. They are few, so they are filtered here, for both stores. */
 
-import { isError } from '../../contract/condition.ts';
+import { setImmediate } from 'node:timers/promises';
+import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.ts';
 import { controlError } from '../../contract/control-error.ts';
+import { parseTruncatedJson } from '../../contract/conversation/parse-truncated-json.ts';
+import { readRequestText } from '../../contract/conversation/request-text.ts';
+import { isError } from '../../contract/count.ts';
 import { mostPins, type PinnedRequest, pinContains } from '../../contract/pins.ts';
 import { fitsFilter } from '../../contract/request-filter.ts';
-import type { PinChange, PinnedView, PinView, RequestCount, RequestView } from '../../contract/request-views.ts';
-import type { WaitingCaptures } from '../../exchange/capture/capture-companion.ts';
+import type {
+  CapturedBody,
+  PinChange,
+  PinnedView,
+  PinView,
+  RequestCount,
+  RequestInFull,
+  RequestView,
+} from '../../contract/request-views.ts';
+import type { RequestText } from '../../contract/session-views.ts';
+import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/capture-companion.ts';
 import { configuredSecrets, redactText, withoutKeys } from '../../exchange/redact/redact-credential.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { RequestFilter, RequestPage } from '../../store/sqlite/queries.ts';
-import { viewCapture } from './view-request.ts';
 
 export interface AskedRequests extends RequestFilter {
   /** Only pinned ones. */
@@ -128,4 +140,73 @@ export async function unpinRequest(
   const { keyId, groupId } = pinned.request;
   pinChanged({ id, keyId, groupId, pin: null });
   return {};
+}
+
+type RequestLedger = Pick<Ledger, 'getRequest' | 'readCapture' | 'pins'>;
+
+interface CapturesInMemory {
+  captures: Pick<WaitingCaptures, 'ready'>;
+  recentCaptures: Pick<RecentCaptures, 'find'>;
+}
+
+/** Rejects with GatewayError `not_found`. What the ledger no longer has is read from the copy of a pinned request. */
+export async function viewRequest(
+  ledger: RequestLedger,
+  { captures, recentCaptures }: CapturesInMemory,
+  id: string,
+): Promise<RequestInFull> {
+  const pinned = await ledger.pins.find(id);
+  const request = (await ledger.getRequest(id)) ?? pinned?.request;
+  if (!request) throw controlError('not_found', { code: 'no-request', id });
+  const pin = pinned && { pinnedAt: pinned.pinnedAt, note: pinned.note };
+  const recent = await recentCaptures.find(id);
+  if (recent) return { request, capture: viewCapture(recent), captureAbsence: null, isRecent: true, pin };
+  await captures.ready(id);
+  const kept = await ledger.readCapture(request);
+  const copy = pinned && !kept.capture ? await ledger.pins.readCapture(id) : null;
+  const capture = kept.capture ? viewCapture(kept.capture) : copy;
+  return { request, capture, captureAbsence: capture ? null : kept.absence, isRecent: false, pin };
+}
+
+/** Of these the rest is not read. */
+const mostTextBytes = 2 * 1024 * 1024;
+
+/** What captured requests say; in pieces, between which other work runs. */
+export async function viewRequestTexts(
+  ledger: RequestLedger,
+  { captures, recentCaptures }: CapturesInMemory,
+  ids: readonly string[],
+): Promise<RequestText[]> {
+  const texts: RequestText[] = [];
+  for (const id of new Set(ids)) {
+    const request = await ledger.getRequest(id);
+    if (!request) continue;
+    await captures.ready(id);
+    const capture = (await recentCaptures.find(id)) ?? (await ledger.readCapture(request)).capture;
+    const body = capture?.request.body;
+    if (!body) continue;
+    const json = parseTruncatedJson(new TextDecoder().decode(body.subarray(0, mostTextBytes), { stream: true }));
+    const { keyId, groupId } = request;
+    if (json) texts.push({ id, keyId, groupId, ...readRequestText(json.value, json.isCut) });
+    await setImmediate();
+  }
+  return texts;
+}
+
+function viewCapture({ request, response, attempts }: CapturedExchange<Uint8Array>): CapturedExchange<CapturedBody> {
+  const view = (each: CapturedAttempt<Uint8Array>): CapturedAttempt<CapturedBody> => ({
+    request: { ...each.request, body: viewBody(each.request.body) },
+    response: { ...each.response, body: viewBody(each.response.body) },
+  });
+  return { ...view({ request, response }), attempts: attempts.map(view) };
+}
+
+function viewBody(bytes: Uint8Array | null): CapturedBody | null {
+  if (!bytes) return null;
+  try {
+    // A truncated body may end within a character, which `stream` permits.
+    return { encoding: 'utf8', data: new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }) };
+  } catch {
+    return { encoding: 'base64', data: Buffer.from(bytes).toString('base64') };
+  }
 }

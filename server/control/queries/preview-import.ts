@@ -8,7 +8,7 @@ import type { ChangeContext } from '../changes/change.ts';
 import { checkJoinPreset, importTeamPreset } from '../changes/change-team-preset.ts';
 import { withOwnSecretOnly } from '../changes/import-config.ts';
 import { mergeTeamPreset, refuseLocked, type TeamPresets } from '../changes/team-presets.ts';
-import { compareConfigs } from '../entries/compare-configs.ts';
+import { compareConfigs } from '../entries/change-list.ts';
 import { checkProvider, credentialPaths, redirectedProviders } from '../entries/provider-secrets.ts';
 import type { LiveConfig } from '../live/live-config.ts';
 

@@ -1,14 +1,19 @@
 /** The models that a key or a group may use, with facts that help to choose among them. */
 
 import { servedApis } from '../../apis/registry.ts';
-import { possibleLosses } from '../../apis/translation/report-losses.ts';
 import { isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
+import { possibleLosses } from '../../apis/translation/translator.ts';
 import type { ModelView, WireWay } from '../../contract/access-views.ts';
 import { demoProviderId } from '../../contract/config.ts';
 import type { ModelPriceView, PriceListView, PriceRenewalView } from '../../contract/price-views.ts';
 import type { CooldownView } from '../../contract/provider-views.ts';
-import { pricedProviders } from '../../models/follow-prices.ts';
-import { createPriceTable, type ListPrices, type PricedProviders, type PriceTable } from '../../models/price-table.ts';
+import {
+  createPriceTable,
+  type ListPrices,
+  type PricedProviders,
+  type PriceTable,
+  pricedProviders,
+} from '../../models/price-table.ts';
 import { costsNothing } from '../../providers/detect-local.ts';
 import { contextOf } from '../../routing/attempt-plan.ts';
 import { anyKeyOf, usableRoutes } from '../../routing/resolve.ts';

@@ -16,7 +16,7 @@ import type { QueryMap } from '../../contract/queries.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { resolveRoute } from '../../routing/resolve.ts';
 import type { CompiledGroup, CompiledKey } from '../../routing/snapshot.ts';
-import type { ClientModelUse } from '../../store/rules/client-models.ts';
+import type { ClientModelUse } from '../../store/rules/model-uses.ts';
 import type { LedgerQueries } from '../../store/sqlite/queries.ts';
 import type { LiveConfig } from '../live/live-config.ts';
 import type { Views } from '../views/views.ts';

@@ -12,11 +12,14 @@ import {
 } from '../../contract/limits.ts';
 import type { CredentialView, DiscoveryView, ProviderView } from '../../contract/provider-views.ts';
 import type { RefusalView } from '../../contract/request-views.ts';
-import type { StatusView } from '../../contract/status-views.ts';
+import type { NetworkView, StatusView } from '../../contract/status-views.ts';
 import { isLocalFree } from '../../providers/detect-local.ts';
 import { compileLimits } from '../../routing/compile-keys.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { credentialSecretName } from '../../secrets/secret-store.ts';
+import type { Authorities } from '../../transport/authorities.ts';
+import type { ProxySettings } from '../../transport/proxy-choice.ts';
+import type { Transport } from '../../transport/transport.ts';
 import { findById } from '../entries/change-list.ts';
 import { withoutSecrets } from '../entries/provider-secrets.ts';
 import type { HealthViews } from './view-health.ts';
@@ -224,4 +227,30 @@ function limitedOf<Scope extends CountedScope>(
 function metersOf(scope: CountedScope, config: KeyConfig | GroupConfig, state: EngineState): LimitMeter[] {
   const limited = compileLimits(scope, config);
   return limited ? state.meters(limited) : [];
+}
+
+interface NetworkPorts {
+  transport: Pick<Transport, 'chainTo'>;
+  authorities: Pick<Authorities, 'view'>;
+  proxies: ProxySettings;
+}
+
+/**
+ * How each provider is reached now, and the trusted certificate authorities. User names and passwords of proxies are
+ * omitted.
+ */
+export async function viewNetwork(
+  { transport, authorities, proxies }: NetworkPorts,
+  { providers }: Snapshot,
+): Promise<NetworkView> {
+  const ways = [...providers.values()].map(async ({ id, name, endpoint, proxy }) => {
+    const { by, hops, unusable } = await transport.chainTo(endpoint.origin, proxy);
+    return { provider: id, name, by, proxies: hops.map((hop) => hop?.host ?? null), unusable: [...unusable] };
+  });
+  return {
+    ways: await Promise.all(ways),
+    asksSystem: proxies.askSystem !== undefined,
+    noProxy: proxies.noProxy ?? null,
+    authorities: await authorities.view(),
+  };
 }

@@ -1,7 +1,6 @@
 import { errorNameIn } from '../../apis/core/errors/error-names.ts';
 import { malformedCall } from '../../apis/neutral/answers/wire-translation.ts';
-import type { Loss } from '../../apis/neutral/losses.ts';
-import { lossHeaders } from '../../apis/translation/report-losses.ts';
+import { type Loss, lossHeaders } from '../../apis/neutral/losses.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/promises.ts';

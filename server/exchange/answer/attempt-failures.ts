@@ -1,10 +1,9 @@
 /** Failures of attempts: what the attempt loop, the record and the client are told of them. */
 import { isRequestError } from '../../apis/core/errors/error-names.ts';
-import { mayHaveActed } from '../../apis/core/errors/verdict.ts';
-import type { Failure } from '../../apis/core/failure.ts';
+import { type Failure, mayHaveActed } from '../../apis/core/errors/verdict.ts';
 import type { StreamFormat } from '../../apis/core/stream-format.ts';
-import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
+import type { StreamText } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';

@@ -4,8 +4,8 @@
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Api } from '../../apis/core/api.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import type { Framing } from '../../apis/core/stream-format.ts';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { Settings } from '../../contract/settings.ts';
@@ -14,7 +14,7 @@ import { endWith, writePiece } from '../../ground/fast-paths.ts';
 import { AwakeTimer, awakeMs } from '../../ground/timers.ts';
 import type { HeldAnswer } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders, UpstreamCall } from '../../transport/transport.ts';
-import { hasLimitHeaders } from '../plan/enforce-limits.ts';
+import { hasLimitHeaders } from '../plan/plan.ts';
 import type { ResponseSummary } from '../record/exchange-trace.ts';
 import type { ClientResponseTap } from '../record/response-taps.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';

@@ -1,5 +1,5 @@
 import { AwakeTimer, after } from '../../ground/timers.ts';
-import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
+import type { AttemptTimeouts } from '../../routing/snapshot.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import type { ResponseReader } from '../readers/response-reader.ts';
 import type { AttemptNotes } from '../record/exchange-trace.ts';

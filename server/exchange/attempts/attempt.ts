@@ -3,12 +3,12 @@
  * one to act on the reader's steps: timers, claiming the answer, the client's response, and the record. Until the first
  * byte passes, the client sees nothing of this attempt, and another can replace it.
  */
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import type { AttemptResult } from '../../routing/attempt-result.ts';
-import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
+import type { AttemptTimeouts } from '../../routing/snapshot.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { TransportError } from '../../transport/transport-error.ts';
 import { AnswerDelivery, type DeliveryOptions } from '../answer/answer-delivery.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Failure } from '../../apis/core/failure.ts';
+import type { Failure } from '../../apis/core/errors/verdict.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { AttemptRecord, FailureClass } from '../../contract/ledger.ts';
 import type { Settings } from '../../contract/settings.ts';
@@ -21,9 +21,9 @@ import {
   type FailureResponse,
   moreUseful,
 } from '../../routing/attempt-result.ts';
-import type { AttemptTimeouts } from '../../routing/compile-timeouts.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { onlyTarget, type Picker, type PickRequest } from '../../routing/picker.ts';
+import type { AttemptTimeouts } from '../../routing/snapshot.ts';
 import type { OutgoingRequest, ResponseHeaders, Transport } from '../../transport/transport.ts';
 import { cutBySluice, otherApi, refusedRedirect, reportFailure, untranslatable } from '../answer/attempt-failures.ts';
 import { type ClientResponse, createClientResponse, drainMs, type ResponseOutlet } from '../answer/client-response.ts';

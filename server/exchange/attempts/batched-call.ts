@@ -13,7 +13,7 @@ import type {
 import { TransportError, toTransportError } from '../../transport/transport-error.ts';
 import { decompress, encodingsOf, maxWrittenBytes } from '../readers/whole-reader.ts';
 
-export interface BatchOptions {
+interface BatchOptions {
   bodies: readonly Buffer[];
   /** The request with this body, signed. */
   requestWith(body: Buffer): Promise<OutgoingRequest>;

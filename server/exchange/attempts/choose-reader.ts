@@ -3,9 +3,8 @@
 import type { Route } from '../../apis/core/api.ts';
 import { type ErrorInBody, readError } from '../../apis/core/errors/error-body.ts';
 import { isUnexpectedText } from '../../apis/core/errors/read-whole.ts';
-import { failureBy } from '../../apis/core/errors/verdict.ts';
-import type { Failure } from '../../apis/core/failure.ts';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { type Failure, failureBy } from '../../apis/core/errors/verdict.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { differingFailure } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { addsToConversation, sessionHeaders } from '../../apis/core/requests/client-session.ts';
 import { runsNothingAtProvider } from '../../apis/core/requests/tool-runners.ts';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import type { AnswerCache, CachedAnswer, Flight, GroupCache } from '../../cache/answer-cache.ts';

@@ -1,7 +1,7 @@
 /** Cassettes on a request's course: it gets a recorded answer instead of a provider's, or has its answer recorded. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { framingOf, sseFraming } from '../../apis/core/streams/sse-framing.ts';
+import { framingOf, sseFraming } from '../../apis/core/sse-framing.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import type { CassetteChoice } from '../../contract/cassette.ts';
 import type { GatewayError } from '../../contract/errors.ts';

@@ -18,9 +18,8 @@ import {
   replacesAnswer,
 } from '../../faults/fault-kinds.ts';
 import type { FaultSwitch } from '../../faults/fault-switch.ts';
-import { errorOf } from '../../faults/injected-error.ts';
 import { FaultTextError, parseFaults } from '../../faults/parse-rule.ts';
-import { type Shape, type Step, shapeResponse } from '../../faults/shape-response.ts';
+import { errorOf, type Shape, type Step, shapeResponse } from '../../faults/shape-response.ts';
 import { after } from '../../ground/timers.ts';
 import type { Member } from '../../routing/snapshot.ts';
 import { errorHeaders, type ResponseOutlet } from '../answer/client-response.ts';
@@ -188,7 +187,7 @@ const keepingLength = new Set<FaultName>(['cut', 'stall', 'late-event', 'wrong-t
 /** With more steps waiting to be sent, the upstream is paused. */
 const maxWaitingSteps = 256;
 
-export class FaultInjector implements ResponseOutlet {
+class FaultInjector implements ResponseOutlet {
   /** The response is cut off on purpose, now or after the steps that are waiting. */
   abortsResponse = false;
   /** The whole answer has been written to this object, although the client may get less of it, or get it later. */

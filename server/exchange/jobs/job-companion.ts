@@ -1,7 +1,7 @@
 /** What goes on at a provider after the answer: who owns it, and what it costs. */
 import type { KeptAnswer } from '../../apis/core/wire.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
-import type { Job, JobStore } from '../../store/ports/job-store.ts';
+import type { Job, JobStore } from '../../store/ports/kept-stores.ts';
 import type { AdmittedRequest, Companion, Ending, PlannedCall, Visit } from '../course/companion.ts';
 import { attemptThatMade, runsInBackground } from '../record/accounting.ts';
 import type { AttemptTrace, MadeObjects, RequestTrace } from '../record/exchange-trace.ts';

@@ -1,19 +1,18 @@
 /** Tracks the owners of objects that requests create at a provider, so that later requests reach the same account. */
 
 import { isPathSegment } from '../../apis/core/requests/segments.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import type { Framing } from '../../apis/core/stream-format.ts';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import type { KeptAnswer, Wire } from '../../apis/core/wire.ts';
-import { findMember } from '../../apis/json/fragment-members.ts';
 import { JsonNames } from '../../apis/json/json-names.ts';
-import { fieldValue, peekJson } from '../../apis/json/json-peek.ts';
+import { fieldValue, findMember, peekJson } from '../../apis/json/json-peek.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { CompiledGroup, Target } from '../../routing/snapshot.ts';
-import type { Job, JobKind, JobStore } from '../../store/ports/job-store.ts';
+import type { Job, JobKind, JobStore } from '../../store/ports/kept-stores.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import type { Accounting, RequestTrace } from '../record/exchange-trace.ts';
 import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/response-taps.ts';

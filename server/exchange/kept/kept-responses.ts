@@ -8,7 +8,7 @@ import type { RouteMatch } from '../../apis/registry.ts';
 import { isKeptId } from '../../apis/translation/kept-reasoning.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import type { KeptResponse, ResponseStore } from '../../store/ports/response-store.ts';
+import type { KeptResponse, ResponseStore } from '../../store/ports/kept-stores.ts';
 import type { AdmittedRequest, Companion, ReceivedCall, Visit } from '../course/companion.ts';
 import type { RequestBody } from '../request/request-body.ts';
 import { itemsHere, itemsOf, withHistory, withReferredItems } from '../translation/kept-history.ts';

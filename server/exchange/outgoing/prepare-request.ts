@@ -10,15 +10,15 @@ import {
   refusing,
 } from '../../apis/core/chat-flavour.ts';
 import type { HostedModel } from '../../apis/core/dialects/dialect.ts';
-import type { PartialText } from '../../apis/core/stream-text.ts';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import { entryOf } from '../../apis/core/table-entry.ts';
+import type { PartialText } from '../../apis/core/wire.ts';
 import { joinBytes, piecesOf } from '../../apis/json/json-peek.ts';
 import { parseObject } from '../../apis/json/parse-object.ts';
 import type { Origin } from '../../apis/neutral/conversation.ts';
+import { refusalOf } from '../../apis/neutral/losses.ts';
 import { newestCallResultIds, newestResultIds } from '../../apis/neutral/requests/carried-reasoning.ts';
 import type { Registry } from '../../apis/registry.ts';
-import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { type Opened, openSeals, originOfSeals } from '../../apis/translation/returned-seals.ts';
 import { isWireName, upstreamTranslations, wireTranslations } from '../../apis/translation/translation-registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
@@ -30,8 +30,7 @@ import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import type { AttemptResult, FailedAttempt } from '../../routing/attempt-result.ts';
 import type { PickRequest } from '../../routing/picker.ts';
 import type { Target } from '../../routing/snapshot.ts';
-import type { ReasoningStore } from '../../store/ports/reasoning-store.ts';
-import type { ResponseStore } from '../../store/ports/response-store.ts';
+import type { ReasoningStore, ResponseStore } from '../../store/ports/kept-stores.ts';
 import type { CallPlan } from '../plan/plan.ts';
 import { policyOf } from '../plan/plan-route.ts';
 import type { RequestTrace } from '../record/exchange-trace.ts';

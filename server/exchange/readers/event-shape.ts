@@ -4,10 +4,9 @@
  * parsed one: it parses, is neither an error nor an end, and has its text in the same place.
  */
 
-import type { StreamWatch } from '../../apis/core/stream-format.ts';
-import type { StreamText } from '../../apis/core/stream-text.ts';
+import { ComparedBytes, type StreamWatch } from '../../apis/core/stream-format.ts';
+import type { StreamText } from '../../apis/core/wire.ts';
 import { endOfDigits, endOfString } from '../../apis/json/json-scan.ts';
-import { ComparedBytes } from '../../ground/compared-bytes.ts';
 
 /**
  * Members that affect nothing but the content: strings, whose inside is the first group, the sequence number, and Gemini's counts

@@ -4,16 +4,16 @@
  * could parse, and with an end that is distinguishable from a break.
  */
 
-import type { StreamEvent } from '../../apis/core/sse-event.ts';
 import type {
   EventGate,
   EventMeaning,
   Framing,
   StreamClose,
   StreamEnd,
+  StreamEvent,
   StreamWatch,
 } from '../../apis/core/stream-format.ts';
-import type { StreamText } from '../../apis/core/stream-text.ts';
+import type { StreamText } from '../../apis/core/wire.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import { malformedCallFailure } from '../../routing/attempt-result.ts';

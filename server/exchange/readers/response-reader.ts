@@ -5,12 +5,10 @@
 
 import type { Route } from '../../apis/core/api.ts';
 import { statusOfError } from '../../apis/core/errors/error-names.ts';
-import { failureBy } from '../../apis/core/errors/verdict.ts';
-import type { Failure } from '../../apis/core/failure.ts';
+import { type Failure, failureBy } from '../../apis/core/errors/verdict.ts';
 import type { Framing, StreamFormat, StreamWatch } from '../../apis/core/stream-format.ts';
-import type { StreamText } from '../../apis/core/stream-text.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
-import type { WholeAnswer } from '../../apis/core/wire.ts';
+import type { StreamText, WholeAnswer } from '../../apis/core/wire.ts';
 import { type ErrorBody, GatewayError } from '../../contract/errors.ts';
 import { endlessFailure, type UpstreamAnswer } from '../../routing/attempt-result.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';

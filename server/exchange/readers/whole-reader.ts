@@ -18,7 +18,7 @@ import {
   readText,
 } from '../../apis/core/errors/read-whole.ts';
 import { failureBy } from '../../apis/core/errors/verdict.ts';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import type { UpstreamError } from '../../apis/core/upstream-error.ts';
 import type { Verdict, WholeAnswer } from '../../apis/core/wire.ts';
 import { joinBytes } from '../../apis/json/json-peek.ts';

@@ -10,9 +10,8 @@ import type { Estimate } from '../../limits/account.ts';
 import type { Limiter, RateHeaders } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { Member, Snapshot, Target } from '../../routing/snapshot.ts';
-import type { KnownJobs } from '../../store/ports/job-store.ts';
-import { amountsOf, costOf, hasHardBudget, subjectsOf, worstUsageAt } from '../plan/enforce-limits.ts';
-import { type CallPlan, planCall } from '../plan/plan.ts';
+import type { KnownJobs } from '../../store/ports/kept-stores.ts';
+import { amountsOf, type CallPlan, costOf, hasHardBudget, planCall, subjectsOf, worstUsageAt } from '../plan/plan.ts';
 import { checkName, checkPassthrough, planPassthrough, pricedTargets } from '../plan/plan-route.ts';
 
 interface SessionRequest {

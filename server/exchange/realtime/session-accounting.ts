@@ -10,7 +10,7 @@ import type { ServerEvent, SessionFormat } from '../../apis/core/wire.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { FailureClass, RequestRecord, RequestStarted, Reserved, Usage } from '../../contract/ledger.ts';
 import type { CompiledKey, Member, Target } from '../../routing/snapshot.ts';
-import { hasHardDollarBudget, subjectsOf } from '../plan/enforce-limits.ts';
+import { hasHardDollarBudget, subjectsOf } from '../plan/plan.ts';
 import { type Accounting, AttemptNotes, type AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
 import { admitResponse, isPermanent, type LimitPorts } from './plan-session.ts';
 import type { MessageWatch, Refusal, RelayEnd } from './session-relay.ts';

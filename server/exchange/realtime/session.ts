@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import type { SessionFormat } from '../../apis/core/wire.ts';
 import type { RequestLocation, RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
@@ -16,14 +16,14 @@ import type { Limiter } from '../../limits/limiter.ts';
 import type { PriceTable } from '../../models/price-table.ts';
 import type { FailureResponse } from '../../routing/attempt-result.ts';
 import type { CompiledKey, Member, Snapshot } from '../../routing/snapshot.ts';
-import { type JobStore, noJobs } from '../../store/ports/job-store.ts';
+import { type JobStore, noJobs } from '../../store/ports/kept-stores.ts';
 import { toGatewayError } from '../answer/attempt-failures.ts';
 import { ClientResponse, clientHeaders } from '../answer/client-response.ts';
 import type { LocalReply } from '../answer/local-reply.ts';
 import type { AttemptsPorts } from '../attempts/attempts.ts';
 import { type CassetteSource, findDeck } from '../cassette/cassette-companion.ts';
 import { outgoingQuery, passableHeaders } from '../outgoing/outgoing-request.ts';
-import { hasLimitHeaders } from '../plan/enforce-limits.ts';
+import { hasLimitHeaders } from '../plan/plan.ts';
 import { createRequestId, type RequestTrace } from '../record/exchange-trace.ts';
 import { secretsOf } from '../redact/redact-credential.ts';
 import { ClientGone } from '../request/request-body.ts';
@@ -35,7 +35,7 @@ import { type MessageWatch, type Refusal, SessionRelay } from './session-relay.t
 /** The session's row records its occurrence and duration; the usage is in the rows of its responses. */
 const noUsage = { usage: null, usageCertainty: 'none', costUsd: 0 } as const;
 
-export interface SessionPorts {
+interface SessionPorts {
   limiter: Limiter;
   prices: PriceTable;
   jobs: JobStore;

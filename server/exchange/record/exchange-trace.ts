@@ -3,11 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Route } from '../../apis/core/api.ts';
-import { wholeNumberOf } from '../../apis/core/token-counts.ts';
+import { wholeNumberOf } from '../../apis/core/usage/reported-usage.ts';
 import type { KeptAnswer, UsageFormat } from '../../apis/core/wire.ts';
-import type { Loss } from '../../apis/neutral/losses.ts';
+import { type Loss, noteLosses } from '../../apis/neutral/losses.ts';
 import type { RouteMatch } from '../../apis/registry.ts';
-import { noteLosses } from '../../apis/translation/report-losses.ts';
 import type { CaptureCause } from '../../contract/capture.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import type {
@@ -26,7 +25,7 @@ import type { Labelled } from '../../ground/event-loop-monitor.ts';
 import { awakeMs } from '../../ground/timers.ts';
 import type { RequestTracing, TraceHeaders } from '../../observability/request-tracing.ts';
 import type { CompiledKey, Target } from '../../routing/snapshot.ts';
-import type { Job } from '../../store/ports/job-store.ts';
+import type { Job } from '../../store/ports/kept-stores.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
 import { notedText } from '../redact/redact-credential.ts';
 import type { Sendable } from '../request/request-body.ts';

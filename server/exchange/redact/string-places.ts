@@ -3,7 +3,7 @@
  * with any line ends, fields and number of data lines. Models split a text into many events, so that the strings at one place, one
  * after the other, are a text. Nothing is parsed: a body that is damaged or cut off is read as far as it goes.
  */
-import { isLineEnd } from '../../apis/core/streams/sse-framing.ts';
+import { isLineEnd } from '../../apis/core/sse-framing.ts';
 import type { ByteRange } from '../../apis/json/json-scan.ts';
 import { finish, type Steps } from '../../ground/promises.ts';
 

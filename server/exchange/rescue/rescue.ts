@@ -4,10 +4,8 @@
  * with.
  */
 
-import type { StreamEvent } from '../../apis/core/sse-event.ts';
-import type { EventGate } from '../../apis/core/stream-format.ts';
-import { type PartialText, type Splice, type StreamText, takeEvents } from '../../apis/core/stream-text.ts';
-import type { Wire } from '../../apis/core/wire.ts';
+import type { EventGate, StreamEvent } from '../../apis/core/stream-format.ts';
+import { type PartialText, type Splice, type StreamText, takeEvents, type Wire } from '../../apis/core/wire.ts';
 import type { ErrorBody, GatewayError } from '../../contract/errors.ts';
 import type { AttemptResult } from '../../routing/attempt-result.ts';
 import type { Target } from '../../routing/snapshot.ts';

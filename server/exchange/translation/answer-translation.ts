@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Api, Route } from '../../apis/core/api.ts';
+import { framingOf } from '../../apis/core/sse-framing.ts';
 import type { Framing, Repacking, StreamFormat } from '../../apis/core/stream-format.ts';
-import { framingOf } from '../../apis/core/streams/sse-framing.ts';
 import { countValues } from '../../apis/json/json-nodes.ts';
 import { malformedCall, type ResponseIdentity } from '../../apis/neutral/answers/wire-translation.ts';
 import { writeJson } from '../../apis/neutral/json-text.ts';
-import type { Loss } from '../../apis/neutral/losses.ts';
+import { type Loss, lossHeaders } from '../../apis/neutral/losses.ts';
 import type { TranslatedCount } from '../../apis/translation/count-translator.ts';
 import {
   type RenderedVectors,
@@ -15,7 +15,6 @@ import {
   type WantedVectors,
 } from '../../apis/translation/embeddings-translator.ts';
 import type { KeptReasoning } from '../../apis/translation/kept-reasoning.ts';
-import { lossHeaders } from '../../apis/translation/report-losses.ts';
 import {
   type AnswerInputs,
   TranslatedRequest,

@@ -16,7 +16,7 @@ import {
   withKeptReasoning,
 } from '../../apis/translation/kept-reasoning.ts';
 import { isObject } from '../../contract/is-object.ts';
-import type { ReasoningStore } from '../../store/ports/reasoning-store.ts';
+import type { ReasoningStore } from '../../store/ports/kept-stores.ts';
 import type { ResponseHeaders } from '../../transport/transport.ts';
 import { endsInBrace, isSuccess, type UpstreamResponseObserver } from '../record/response-taps.ts';
 

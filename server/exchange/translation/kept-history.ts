@@ -5,7 +5,7 @@ import { responseOfItem } from '../../apis/translation/kept-reasoning.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { isObject } from '../../contract/is-object.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import type { KeptResponse, ResponseStore } from '../../store/ports/response-store.ts';
+import type { KeptResponse, ResponseStore } from '../../store/ports/kept-stores.ts';
 
 type Json = Record<string, unknown>;
 /** What of a stored response is inserted. */

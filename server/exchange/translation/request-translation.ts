@@ -9,7 +9,7 @@ import { refuseStoredThread } from '../../apis/core/dialects/hosted-claude.ts';
 import { inputOf } from '../../apis/core/requests/turn-step.ts';
 import type { MeasuredRequest } from '../../apis/core/wire.ts';
 import { parseLosslessJson, writeJson } from '../../apis/neutral/json-text.ts';
-import type { Loss } from '../../apis/neutral/losses.ts';
+import { type Loss, refusalOf } from '../../apis/neutral/losses.ts';
 import type { Target as TranslationTarget } from '../../apis/neutral/requests/rendering.ts';
 import type { Registry } from '../../apis/registry.ts';
 import { type CountingWire, CountTranslator, isCountingWire } from '../../apis/translation/count-translator.ts';
@@ -25,7 +25,6 @@ import {
   type WantedVectors,
 } from '../../apis/translation/embeddings-translator.ts';
 import { createKeptId } from '../../apis/translation/kept-reasoning.ts';
-import { refusalOf } from '../../apis/translation/report-losses.ts';
 import { headerLosses, isAskedWhole, isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
 import { createTranslatorBetween, type NamedInUrl, type Translator } from '../../apis/translation/translator.ts';
 import { isObject } from '../../contract/is-object.ts';
@@ -35,7 +34,7 @@ import type { MaybePromise } from '../../ground/promises.ts';
 import { dialects } from '../../providers/dialects.ts';
 import { contextOf } from '../../routing/attempt-plan.ts';
 import type { Target } from '../../routing/snapshot.ts';
-import type { ResponseStore } from '../../store/ports/response-store.ts';
+import type { ResponseStore } from '../../store/ports/kept-stores.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';
 import type { PreparedBody } from '../request/request-body.ts';
 import { type AnswerOptions, AnswerTranslation } from './answer-translation.ts';

@@ -1,12 +1,11 @@
 /**
  * One upstream's stream, translated event by event as it arrives: in this thread as long as no piece of it takes long.
  */
-import type { EventGate, Framing } from '../../apis/core/stream-format.ts';
+import type { ComparedBytes, EventGate, Framing } from '../../apis/core/stream-format.ts';
 import { countValues } from '../../apis/json/json-nodes.ts';
 import type { AnswerError } from '../../apis/neutral/neutral-answer.ts';
 import type { TranslatedEvents } from '../../apis/translation/translated-events.ts';
 import type { AnswerInputs, TranslatedRequest } from '../../apis/translation/translator.ts';
-import type { ComparedBytes } from '../../ground/compared-bytes.ts';
 import { EventShape } from '../readers/event-shape.ts';
 import { maxStreamedEventBytes } from '../readers/response-reader.ts';
 

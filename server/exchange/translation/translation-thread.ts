@@ -3,7 +3,7 @@
  * alone: no configuration, no store, no socket.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { sseFraming } from '../../apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../apis/core/sse-framing.ts';
 import { countValues } from '../../apis/json/json-nodes.ts';
 import type { Conversation } from '../../apis/neutral/conversation.ts';
 import { writeJson } from '../../apis/neutral/json-text.ts';

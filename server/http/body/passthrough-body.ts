@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { JsonFault } from '../../apis/json/json-scan.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { ForeignObjects } from '../../exchange/plan/named-objects.ts';
+import type { ForeignObjects } from '../../exchange/plan/plan-route.ts';
 import type { RequestBody, Sendable } from '../../exchange/request/request-body.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import { type MaybePromise, yieldToEventLoop } from '../../ground/promises.ts';

@@ -5,7 +5,7 @@ import type { RouteMatch } from '../../apis/registry.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operations.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { ForeignObjects } from '../../exchange/plan/named-objects.ts';
+import type { ForeignObjects } from '../../exchange/plan/plan-route.ts';
 import type { RequestBody } from '../../exchange/request/request-body.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { EventLoopMonitor, Labelled } from '../../ground/event-loop-monitor.ts';

@@ -7,9 +7,9 @@ import { absenceOf, bodiesToStore, type Capture, sizeOf, toCapture, withoutBodie
 import type { KeptCapture } from '../sqlite/queries.ts';
 import { indexedText } from '../sqlite/text-index.ts';
 import { LaterWrite } from './later-write.ts';
-import { vectorOf } from './matched-words.ts';
 import { orMoved, partitionDay } from './partitions.ts';
 import type { Postgres, Queries } from './postgres.ts';
+import { vectorOf } from './request-conditions.ts';
 
 const insertSql = `INSERT INTO captures (day, id, captured_at, request, response, about, words)
   VALUES ($1, $2, $3, $4, $5, $6, $7::tsvector) ON CONFLICT DO NOTHING`;

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { settleWithin } from '../../ground/timers.ts';
 import { number, text } from '../rules/columns.ts';
-import { readAddress, resolveAddress } from './address.ts';
 import { postgresMigrations } from './migrations.ts';
-import { startProblem } from './open-database.ts';
+import { readAddress, resolveAddress, startProblem } from './open-database.ts';
 import { clientConfig, Postgres } from './postgres.ts';
 
 const aboutSql = `SELECT current_setting('server_version') AS version, to_regclass('schema_migrations') IS NOT NULL AS has_tables,

@@ -14,16 +14,14 @@ import { type EndedRow, toLedgerRow } from '../rules/rows.ts';
 import { storableRow } from '../rules/storable-row.ts';
 import { readCapture } from '../sqlite/capture-rows.ts';
 import { type Database, openSqliteDatabase as openSqlite } from '../sqlite/database.ts';
-import { keptResponseMigrations } from '../sqlite/kept-response-rows.ts';
+import { keptResponseMigrations } from '../sqlite/response-store.ts';
 import type { StoreOptions } from '../store.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
-import { columnsOf } from './columns.ts';
 import { type Compared, compareSums, copyTables, RequestTally } from './import-tables.ts';
-import { NamesWriter } from './ledger-writer.ts';
+import { NamesWriter, type PlacedRow, requestColumns, writeRequestsSql } from './ledger-writer.ts';
 import { openSharedStore, type SharedStore } from './open-shared.ts';
 import { Partitions, partitionDay } from './partitions.ts';
-import type { Postgres } from './postgres.ts';
-import { type PlacedRow, requestColumns, writeRequestsSql } from './request-rows.ts';
+import { columnsOf, type Postgres } from './postgres.ts';
 import type { OutsideKey } from './secret-store.ts';
 
 interface Options {

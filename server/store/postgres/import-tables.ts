@@ -3,14 +3,12 @@ import { number, type Row, type SqlValue } from '../rules/columns.ts';
 import { storableName, storableText } from '../rules/storable-row.ts';
 import { sumColumns } from '../rules/sums.ts';
 import type { Database } from '../sqlite/database.ts';
-import { pinTypes } from '../sqlite/pins.ts';
-import { quartersPerDay } from '../sqlite/usage-cells.ts';
-import { columnsOf, replaced, unnest } from './columns.ts';
+import { quartersPerDay } from '../sqlite/derived-rows.ts';
+import { pinTypes } from '../sqlite/request-filter.ts';
 import { jobTypes } from './job-store.ts';
-import { keyUseTypes, totalTypes, typesBy } from './ledger-writer.ts';
-import type { Postgres } from './postgres.ts';
+import { keyUseTypes, type PlacedRow, totalTypes, typesBy } from './ledger-writer.ts';
+import { columnsOf, type Postgres, replaced, unnest } from './postgres.ts';
 import { reasoningTypes } from './reasoning-store.ts';
-import type { PlacedRow } from './request-rows.ts';
 import { keptResponseTypes } from './response-store.ts';
 
 /** Replicas use part numbers below this one for their sums; imported sums are stored beside them. */

@@ -7,13 +7,11 @@ import { GatewayError } from '../../contract/errors.ts';
 import { dayMs, hourMs } from '../../contract/units.ts';
 import { LruMap } from '../../ground/collections.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
-import { type Job, type JobKind, type JobStore, jobKinds, type KnownJobs } from '../ports/job-store.ts';
+import { type Job, type JobKind, type JobStore, jobKinds, type KnownJobs } from '../ports/kept-stores.ts';
 import { messageOf } from '../rules/failures.ts';
-import { type KeptJob, toKept, toValues } from '../sqlite/job-rows.ts';
-import { byText, columnsOf, removeWritten, replaced, unnest } from './columns.ts';
-import { explained } from './failures.ts';
+import { type KeptJob, toKept, toValues } from '../sqlite/job-store.ts';
 import { LaterWrite } from './later-write.ts';
-import { type Postgres, repeat } from './postgres.ts';
+import { byText, columnsOf, explained, type Postgres, removeWritten, repeat, replaced, unnest } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

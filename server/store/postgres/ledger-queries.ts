@@ -8,7 +8,11 @@ import type {
   UsageStepView,
   UsageView,
 } from '../../contract/request-views.ts';
+import type { SessionInFull } from '../../contract/session-views.ts';
 import { dayMs, quarterMs } from '../../contract/units.ts';
+import { number, type Row, text } from '../rules/columns.ts';
+import { allOf, literal, postgresNotation, raw, type Sql, sql } from '../rules/condition-sql.ts';
+import { unreadable } from '../rules/failures.ts';
 import {
   ClientModels,
   type ClientModelUse,
@@ -16,12 +20,28 @@ import {
   clientModelsSql,
   clientUsesSql,
   mostClientUses,
-} from '../rules/client-models.ts';
-import { number, type Row, text } from '../rules/columns.ts';
-import { allOf, literal, postgresNotation, raw, type Sql, sql } from '../rules/condition-sql.ts';
-import { countedRequests, nameColumns, storedSums } from '../rules/counts-sql.ts';
-import { unreadable } from '../rules/failures.ts';
-import { FirstByteSteps, isSampled, samplesPerStep } from '../rules/first-byte-steps.ts';
+  type UnpricedUse,
+  UnpricedUses,
+  unpricedUsesSql,
+} from '../rules/model-uses.ts';
+import {
+  type AskedStep,
+  askedSteps,
+  byCost,
+  calendarFor,
+  compareNames,
+  counted,
+  type FirstByteQuery,
+  FirstByteSteps,
+  isOfSums,
+  isSampled,
+  samplesPerStep,
+  stepsOf,
+  summaryOf,
+  type UsageOverTimeQuery,
+  type UsageQuery,
+  type UsageStep,
+} from '../rules/over-time.ts';
 import {
   countColumns,
   idSlackMs,
@@ -34,30 +54,35 @@ import {
   timesOfId,
 } from '../rules/request-conditions.ts';
 import { toLedgerRow } from '../rules/rows.ts';
-import { displayedCost, readSums, sumColumns, summedColumns } from '../rules/sums.ts';
-import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
-import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import {
-  type AskedStep,
-  askedSteps,
-  byCost,
-  calendarFor,
-  compareNames,
-  counted,
-  isOfSums,
-  stepsOf,
-  summaryOf,
-  type UsageStep,
-} from '../rules/usage-within.ts';
+  budgetUsed,
+  inFull,
+  maxRequests,
+  readRequest,
+  requestColumns,
+  type SessionFilter,
+  type SessionPage,
+  type SessionRead,
+  type SessionReading,
+  sessionsPage,
+  viewOf as sessionViewOf,
+} from '../rules/session-queries.ts';
+import {
+  countedRequests,
+  displayedCost,
+  nameColumns,
+  readSums,
+  storedSums,
+  sumColumns,
+  summedColumns,
+} from '../rules/sums.ts';
+import { quartersPerDay } from '../sqlite/derived-rows.ts';
 import { viewStep } from '../sqlite/over-time.ts';
 import type { LedgerQueries, RequestFilter, RequestPage } from '../sqlite/queries.ts';
-import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import { readCapture } from './captures.ts';
-import { explained } from './failures.ts';
 import { movedDaysSql } from './partitions.ts';
-import { type Postgres, readRows } from './postgres.ts';
-import { conditionOf, recordedNames } from './request-conditions.ts';
-import { getSession, listSessions } from './session-queries.ts';
+import { explained, type Postgres, readRows } from './postgres.ts';
+import { conditionOf, moved, recordedNames } from './request-conditions.ts';
 
 interface Asking {
   postgres: Postgres;
@@ -332,3 +357,64 @@ const countInSums = ({
   untilMs,
 }: AskedStep) => `SELECT sum(requests) FROM usage_quarters WHERE dimension = 'day'
   AND quarter >= ${Math.floor(sinceMs / quarterMs)} AND quarter < ${Math.ceil(untilMs / quarterMs)}`;
+
+// Queries about sessions. Their sums are computed from the sessions' requests.
+
+const readSql = `SELECT * FROM (
+    SELECT ${requestColumns(postgresNotation)}, session, row_number() OVER (PARTITION BY session ORDER BY seq DESC) AS place
+    FROM requests WHERE session = ANY($1)
+  ) AS latest WHERE place <= ${maxRequests + 1} ORDER BY seq`;
+
+export async function listSessions(postgres: Postgres, filter: SessionFilter): Promise<SessionPage> {
+  const { stopAtUsd = null, inMemory } = filter;
+  const { page, limit } = sessionsPage(filter, firstSince);
+  const rows = await readRows(postgres, page);
+  const readBySession = await readRequests(
+    postgres,
+    rows.map(({ id }) => text(id) ?? ''),
+    inMemory,
+  );
+  const sessions = rows.map((row) => sessionViewOf(row, readBySession.get(text(row.id) ?? '') ?? nothing, stopAtUsd));
+  return { sessions, next: rows.length < limit ? null : number(rows.at(-1)?.last_seq) };
+}
+
+function firstSince(sinceMs: number): Sql {
+  const since = sql`started_at >= ${sinceMs} AND ${moved(sql`day >= ${Math.floor(sinceMs / dayMs)}`)}`;
+  return sql`(SELECT coalesce(min(seq), 9e15) FROM requests WHERE ${since})`;
+}
+
+/** null if there is no such session. */
+export async function getSession(
+  postgres: Postgres,
+  id: string,
+  reading: SessionReading = {},
+): Promise<SessionInFull | null> {
+  const { rows } = await postgres.ask('SELECT * FROM sessions WHERE id = $1', id);
+  const [row] = rows;
+  if (!row) return null;
+  return inFull(row, (await readRequests(postgres, [id], reading.inMemory)).get(id) ?? nothing, reading);
+}
+
+/** The part of a session's budget that its written requests have used, in US dollars. */
+export async function readBudgetUsedUsd(postgres: Postgres, id: string): Promise<number> {
+  const { rows } = await postgres.ask(`SELECT ${budgetUsed} AS usd FROM sessions WHERE id = $1`, id);
+  return number(rows[0]?.usd) ?? 0;
+}
+
+const nothing: SessionRead = { requests: [], isComplete: true };
+
+/** Requests by session id. */
+async function readRequests(
+  postgres: Postgres,
+  ids: readonly string[],
+  inMemory?: ReadonlySet<string>,
+): Promise<Map<string, SessionRead>> {
+  const { rows } = await postgres.ask(readSql, ids);
+  const bySession = Map.groupBy(rows, ({ session }) => text(session) ?? '');
+  return new Map(
+    [...bySession].map(([id, rowsOfSession]) => {
+      const requests = rowsOfSession.slice(-maxRequests).map((row) => readRequest(row, inMemory));
+      return [id, { requests, isComplete: rowsOfSession.length <= maxRequests }];
+    }),
+  );
+}

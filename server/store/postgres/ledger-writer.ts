@@ -5,20 +5,28 @@
 import type { RequestStarted } from '../../contract/ledger.ts';
 import type { RequestView } from '../../contract/request-views.ts';
 import { dayMs } from '../../contract/units.ts';
-import { number, text } from '../rules/columns.ts';
+import { number, type SqlValue, text } from '../rules/columns.ts';
 import { type NameDimension, nameDimensions } from '../rules/request-conditions.ts';
-import { type BegunRow, type EndedRow, toLedgerRow } from '../rules/rows.ts';
+import {
+  type BegunRow,
+  type EndedRow,
+  finishedColumns,
+  finishedValues,
+  reservedColumns,
+  reservedValues,
+  startedColumns,
+  startedValues,
+  toLedgerRow,
+} from '../rules/rows.ts';
 import { storableRow, storableSession } from '../rules/storable-row.ts';
 import { sumColumns, sumValues } from '../rules/sums.ts';
 import type { Capture } from '../sqlite/capture-rows.ts';
-import { type JoinedRequest, SessionUses } from '../sqlite/session-rows.ts';
-import { quartersPerDay, UsageSums } from '../sqlite/usage-cells.ts';
-import { isFinished, isOnlyCounted, rowsToWrite } from '../sqlite/writer.ts';
+import { type JoinedRequest, quartersPerDay, SessionUses, UsageSums } from '../sqlite/derived-rows.ts';
+import { errorsOf, isFinished, isOnlyCounted, rowsToWrite } from '../sqlite/writer.ts';
 import { captureDay, captureTables, writeCaptures } from './captures.ts';
-import { byText, columnsOf, unnest } from './columns.ts';
 import { movedDimension, Partitions, partitionDay } from './partitions.ts';
-import type { Postgres, Queries } from './postgres.ts';
-import { type PlacedRow, requestColumns, writeRequestsSql } from './request-rows.ts';
+import { byText, columnsOf, type Postgres, type Queries, replaced, unnest } from './postgres.ts';
+import { vectorOf } from './request-conditions.ts';
 
 export interface Batch {
   /** A UUID. */
@@ -374,4 +382,66 @@ export async function addSums(queries: Queries, sums: UsageSums, ownPart: number
   // Most kinds of usage are rare, and missing ones count as 0.
   const sparseColumns = columns.map((column) => (column.every((value) => value === 0) ? [] : column));
   await queries.ask(addSql, ...sparseColumns, ownPart);
+}
+
+// The statement that writes requests, both begun and ended ones.
+
+/** Types of the columns that are not `text`. */
+const types: Readonly<Record<string, string>> = {
+  day: 'integer',
+  started_at: 'double precision',
+  stream: 'smallint',
+  status: 'integer',
+  queue_ms: 'double precision',
+  connect_ms: 'double precision',
+  first_byte_ms: 'double precision',
+  total_ms: 'double precision',
+  bytes_in: 'bigint',
+  bytes_out: 'bigint',
+  attempts: 'json',
+  usage: 'json',
+  cost_usd: 'double precision',
+  client_retries: 'integer',
+  first_content_ms: 'double precision',
+  longest_gap_ms: 'double precision',
+  losses: 'json',
+  cached: 'json',
+  shadow_of: 'json',
+  tools: 'json',
+  same_answer: 'smallint',
+};
+
+const finishedNames = finishedColumns.split(', ');
+const reserved = reservedColumns.split(', ');
+const requestColumnNames = ['day', 'replica', 'errors', ...startedColumns.split(', '), ...finishedNames];
+const givenValues = requestColumnNames.map((column) =>
+  column === 'errors' ? 'given.errors::tsvector' : `given.${column}`,
+);
+
+/** Returns the `id`, `seq` and `outcome` of each request whose beginning or end is new. */
+export const writeRequestsSql = `INSERT INTO requests (${requestColumnNames.join(', ')})
+  SELECT ${givenValues.join(', ')} FROM ${unnest(Object.fromEntries(requestColumnNames.map((column) => [column, types[column] ?? 'text'])))}
+  ON CONFLICT (day, id) DO UPDATE SET ${replaced(['errors', ...finishedNames])}
+  WHERE requests.outcome IS NULL AND excluded.outcome IS NOT NULL
+  RETURNING id, seq, outcome`;
+
+/** A row and the day of its partition. */
+export interface PlacedRow {
+  row: BegunRow | EndedRow;
+  day: number;
+}
+
+export function requestColumns(rows: readonly PlacedRow[], replica: string): SqlValue[][] {
+  return columnsOf(rows.map(({ row, day }) => [day, replica, wordsOf(row), ...startedValues(row), ...endOf(row)]));
+}
+
+function wordsOf(row: BegunRow | EndedRow): string | null {
+  const errors = isFinished(row) ? errorsOf(row) : '';
+  return errors === '' ? null : vectorOf(errors);
+}
+
+function endOf(row: BegunRow | EndedRow): SqlValue[] {
+  if (isFinished(row)) return finishedValues(row);
+  const values = reservedValues(row);
+  return finishedNames.map((column) => values[reserved.indexOf(column)] ?? null);
 }

@@ -5,27 +5,25 @@
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { createSerialQueue } from '../../ground/promises.ts';
 import { settleWithin } from '../../ground/timers.ts';
+import type { PinStore } from '../ports/kept-stores.ts';
+import { number, text } from '../rules/columns.ts';
 import { messageOf, unreadable } from '../rules/failures.ts';
 import { storableRow } from '../rules/storable-row.ts';
 import type { BudgetSums } from '../sqlite/budget-sums.ts';
-import type { Ledger } from '../sqlite/ledger.ts';
+import type { Ledger, SessionStates } from '../sqlite/ledger.ts';
+import { pinnedCaptureOf, pinOf, pinRow, pinTypes, storableNote } from '../sqlite/request-filter.ts';
 import type { RetentionLimits } from '../sqlite/retention.ts';
-import type { SessionStates } from '../sqlite/session-states.ts';
 import { SetAsideRows, setAsideName } from '../sqlite/set-aside-rows.ts';
 import { CaptureRoom } from './captures.ts';
-import { explained } from './failures.ts';
-import { KeyUses } from './key-uses.ts';
-import { createPostgresQueries } from './ledger-queries.ts';
+import { createPostgresQueries, readBudgetUsedUsd } from './ledger-queries.ts';
 import { LedgerSpool } from './ledger-spool.ts';
 import { LedgerWriter, parts } from './ledger-writer.ts';
-import type { Notices } from './notices.ts';
-import { createPostgresPins } from './pins.ts';
-import type { Postgres } from './postgres.ts';
+import { channel, type Notices } from './notices.ts';
+import { explained, type Postgres, repeat, replaced } from './postgres.ts';
 import { PostgresRefusals } from './refusals.ts';
 import { Replicas } from './replicas.ts';
-import { readBudgetUsedUsd } from './session-queries.ts';
-import { StoppedSessions } from './stopped-sessions.ts';
 import { Sweeps } from './sweeps.ts';
 import { PostgresUsageHistory } from './usage-history.ts';
 import { WaitingBatches } from './waiting-batches.ts';
@@ -148,4 +146,167 @@ function sessionStatesIn({ stoppedSessions, waitingBatches, reading, log }: Sess
     },
     onChange: (listener) => stoppedSessions.onChange(listener),
   };
+}
+
+// The last use of each key at any replica. Kept in memory because views of keys are built synchronously.
+
+/** How often uses at other replicas are read. */
+const pollMs = 15_000;
+/** Clocks of replicas may differ by this much, and rows may wait before they are written. */
+const slackMs = 120_000;
+
+class KeyUses {
+  readonly #postgres: Postgres;
+  readonly #lastUsed = new Map<string, number>();
+  readonly #polls: NodeJS.Timeout;
+  #newestMs = 0;
+
+  constructor(postgres: Postgres, log: { warn(fields: object, message: string): void }) {
+    this.#postgres = postgres;
+    this.#polls = repeat({
+      everyMs: pollMs,
+      work: () => this.read(),
+      log,
+      failed: 'last uses of keys cannot be read',
+    });
+  }
+
+  /** Unix milliseconds by key id. */
+  get lastUsed(): Map<string, number> {
+    return this.#lastUsed;
+  }
+
+  note(keyId: string | null, timeMs: number): void {
+    if (keyId !== null && timeMs > (this.#lastUsed.get(keyId) ?? 0)) this.#lastUsed.set(keyId, timeMs);
+  }
+
+  /** Rejects with PostgreSQL's error. */
+  async read(): Promise<void> {
+    const { rows } = await this.#postgres.ask(
+      'SELECT key_id, last_used_at FROM key_uses WHERE last_used_at > $1',
+      this.#newestMs - slackMs,
+    );
+    for (const row of rows) {
+      const timeMs = number(row.last_used_at) ?? 0;
+      this.note(text(row.key_id), timeMs);
+      this.#newestMs = Math.max(this.#newestMs, timeMs);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#polls);
+  }
+}
+
+// Pinned requests in PostgreSQL, which all replicas share.
+
+const listed = 'SELECT request, pinned_at, note FROM pins';
+const columns = Object.keys(pinTypes);
+const values = Object.values(pinTypes).map((type, index) => `$${index + 1}::${type}`);
+/** Pins of two replicas at the same moment wait for each other, so that their number is known. */
+const lockSql = 'LOCK TABLE pins IN SHARE ROW EXCLUSIVE MODE';
+const putSql = `INSERT INTO pins (${columns.join(', ')}) SELECT ${values.join(', ')}
+  WHERE (SELECT count(*) FROM pins WHERE id <> $1) < $7
+  ON CONFLICT (id) DO UPDATE SET ${replaced(columns.filter((column) => column !== 'id'))}`;
+
+function createPostgresPins(postgres: Postgres): PinStore {
+  const run = <T>(work: () => Promise<T>) => explained(work, unreadable);
+  return {
+    list: () => run(async () => (await postgres.ask(`${listed} ORDER BY started_at DESC, id`)).rows.map(pinOf)),
+    find: (id) =>
+      run(async () => {
+        const [row] = (await postgres.ask(`${listed} WHERE id = $1`, id)).rows;
+        return row ? pinOf(row) : null;
+      }),
+    readCapture: (id) =>
+      run(async () => pinnedCaptureOf((await postgres.ask('SELECT capture FROM pins WHERE id = $1', id)).rows[0])),
+    put: (pin, capture, most) =>
+      run(() =>
+        postgres.transaction(async (queries) => {
+          await queries.ask(lockSql);
+          return (await queries.ask(putSql, ...pinRow(pin, capture), most)).count > 0;
+        }),
+      ),
+    note: (id, note) =>
+      run(
+        async () => (await postgres.ask('UPDATE pins SET note = $2 WHERE id = $1', id, storableNote(note))).count > 0,
+      ),
+    remove: (id) => run(async () => (await postgres.ask('DELETE FROM pins WHERE id = $1', id)).count > 0),
+  };
+}
+
+// The stopped sessions. Every replica keeps them in memory and is notified of changes by the others.
+
+interface StoppedOptions {
+  postgres: Postgres;
+  notices: Notices;
+  log: { warn(fields: object, message: string): void };
+}
+
+type Listener = (id: string, isStopped: boolean) => void;
+
+const stopSql = `WITH changed AS (UPDATE sessions SET stopped_at = $2,
+    resumed_usd = CASE WHEN $2::float8 IS NULL THEN cost_usd ELSE resumed_usd END WHERE id = $1 RETURNING id)
+  SELECT pg_notify('${channel}', 'sessions') FROM changed`;
+
+export class StoppedSessions {
+  readonly #options: StoppedOptions;
+  readonly #listeners: Listener[] = [];
+  readonly #inTurn = createSerialQueue();
+  #ids: ReadonlySet<string> = new Set();
+
+  constructor(options: StoppedOptions) {
+    this.#options = options;
+  }
+
+  /** Ids of the stopped sessions. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  /** Rejects with PostgreSQL's error. */
+  async open(): Promise<void> {
+    await this.#read();
+    this.#options.notices.on('sessions', () => void this.#readQuietly());
+  }
+
+  /** Calls the listener for each session that is stopped or resumed, here or at another replica. */
+  onChange(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  /**
+   * Stops a session, so that its requests are refused, or resumes it with a new budget. Resolves with false if there is
+   * no such session.
+   */
+  async set(id: string, stoppedAt: number | null): Promise<boolean> {
+    const { count } = await this.#options.postgres.ask(stopSql, id, stoppedAt);
+    await this.#read();
+    return count > 0;
+  }
+
+  /** Serialized, so that an older answer cannot replace a newer one. */
+  #read(): Promise<void> {
+    return this.#inTurn(() => this.#readNow());
+  }
+
+  async #readNow(): Promise<void> {
+    const previousIds = this.#ids;
+    const { rows } = await this.#options.postgres.ask('SELECT id FROM sessions WHERE stopped_at IS NOT NULL');
+    this.#ids = new Set(rows.map(({ id }) => String(id)));
+    for (const id of this.#ids) if (!previousIds.has(id)) this.#tell(id, true);
+    for (const id of previousIds) if (!this.#ids.has(id)) this.#tell(id, false);
+  }
+
+  #tell(id: string, isStopped: boolean): void {
+    for (const listener of this.#listeners) listener(id, isStopped);
+  }
+
+  async #readQuietly(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      this.#options.log.warn({ error: messageOf(error) }, 'stopped sessions cannot be read; they stay as they are');
+    }
+  }
 }

@@ -15,12 +15,19 @@ import {
   readOwnedKey,
   readPerson,
   tokensOf,
-} from '../sqlite/people-rows.ts';
+} from '../sqlite/people-store.ts';
 import { createScimStore } from '../sqlite/scim-store.ts';
-import { columnsOf, unnest } from './columns.ts';
-import { explained, isUniqueViolation } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
-import { type Parameter, type Postgres, readRows, withTimeout } from './postgres.ts';
+import {
+  columnsOf,
+  explained,
+  isUniqueViolation,
+  type Parameter,
+  type Postgres,
+  readRows,
+  unnest,
+  withTimeout,
+} from './postgres.ts';
 
 const keepSql = `INSERT INTO people (id, issuer, subject, name, email, claimed, signed_in_at, checked_at, check_due_at,
     external_id)

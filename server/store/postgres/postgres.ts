@@ -4,7 +4,6 @@ import { after, every, settleWithin } from '../../ground/timers.ts';
 import type { Row, SqlValue } from '../rules/columns.ts';
 import { postgresNotation, type Sql, type SqlParameter, written } from '../rules/condition-sql.ts';
 import { messageOf } from '../rules/failures.ts';
-import { sqlStateOf } from './failures.ts';
 
 /** A value of a parameter; a list becomes a PostgreSQL array. */
 export type Parameter = SqlParameter;
@@ -78,7 +77,7 @@ export async function readRows(queries: Pick<Queries, 'ask'>, read: Sql): Promis
   return (await queries.ask(text, ...values)).rows;
 }
 
-/** A pool of connections. Statements reject with the errors that `failures.ts` classifies. */
+/** A pool of connections. Statements reject with errors, which are classified below. */
 export class Postgres implements Queries {
   readonly #pool: pg.Pool;
   readonly #queries: Queries;
@@ -257,3 +256,79 @@ async function doOnce({ work, log, failed }: Omit<Repeated, 'everyMs'>): Promise
     log.warn({ error: messageOf(error) }, failed);
   }
 }
+
+/** Converts rows to parameters of `unnest`, one list per column. All rows must have the same number of values. */
+export function columnsOf(rows: readonly (readonly SqlValue[])[]): SqlValue[][] {
+  const [first = []] = rows;
+  return first.map((_, column) => rows.map((row) => row[column] ?? null));
+}
+
+/** `unnest($1::text[], $2::bigint[]) AS given (kind, bytes)` */
+export function unnest(columns: Readonly<Record<string, string>>): string {
+  const lists = Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`);
+  return `unnest(${lists.join(', ')}) AS given (${Object.keys(columns).join(', ')})`;
+}
+
+/** `a = excluded.a, b = excluded.b` */
+export function replaced(columns: readonly string[]): string {
+  return columns.map((column) => `${column} = excluded.${column}`).join(', ');
+}
+
+/** Removes the entries that were written, except those that have changed since. */
+export function removeWritten<T>(waiting: Map<string, T>, written: ReadonlyMap<string, T>): void {
+  for (const [name, each] of written) if (waiting.get(name) === each) waiting.delete(name);
+}
+
+/** A fixed order, so that replicas do not deadlock. */
+export function byText(one: readonly unknown[], other: readonly unknown[]): number {
+  return one.join('\n') < other.join('\n') ? -1 : 1;
+}
+
+// Classifies PostgreSQL's errors: temporary ones, and those that need a person to act.
+
+/**
+ * SQLSTATE classes: connection, refused user or password (which may be about to change), transaction to be repeated,
+ * resources (disk full), shutdown and cancellation, I/O.
+ */
+const temporaryClasses = new Set(['08', '28', '40', '53', '57', '58']);
+/** Read-only (a standby, or a full disk), lock not available. */
+const temporaryCodes = new Set(['25006', '55P03']);
+
+/** The SQLSTATE, such as 23505; null if the server did not answer. */
+export function sqlStateOf(error: unknown): string | null {
+  return error instanceof pg.DatabaseError ? (error.code ?? null) : null;
+}
+
+/** Whether the same statement may succeed later. */
+export function isTemporary(error: unknown): boolean {
+  const code = sqlStateOf(error);
+  if (code !== null) return temporaryClasses.has(code.slice(0, 2)) || temporaryCodes.has(code);
+  // The server did not answer: refused, reset, timed out, name not resolved.
+  return error instanceof Error && !(error instanceof TypeError);
+}
+
+/** SQLSTATE classes: two rows for one, wrong values, violated constraints, limits of the program, exceptions of triggers. */
+const classesOfValues = new Set(['21', '22', '23', '54', 'P0']);
+
+/**
+ * Whether these rows can never be written. Every other error can be fixed at the server, for example a missing
+ * privilege, a changed password or a restored database.
+ */
+export function failsForEver(error: unknown): boolean {
+  // Raised for a missing partition, which can be created, and for a violated constraint, which has a name.
+  if (error instanceof pg.DatabaseError && error.code === '23514') return error.constraint !== undefined;
+  // Text that is too long for a string is a RangeError.
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  return classesOfValues.has(sqlStateOf(error)?.slice(0, 2) ?? '');
+}
+
+/** Rejects with `explain(error)` for a temporary error, and with any other error unchanged. */
+export async function explained<T>(ask: () => Promise<T>, explain: (error: unknown) => Error): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw isTemporary(error) ? explain(error) : error;
+  }
+}
+
+export const isUniqueViolation = (error: unknown) => sqlStateOf(error) === '23505';

@@ -5,13 +5,12 @@
 
 import { dayMs, hourMs } from '../../contract/units.ts';
 import { settleWithin } from '../../ground/timers.ts';
-import { maxEntryLength, type ReasoningStore } from '../ports/reasoning-store.ts';
+import { maxEntryLength, type ReasoningStore } from '../ports/kept-stores.ts';
 import { messageOf } from '../rules/failures.ts';
 import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../rules/reasoning-memory.ts';
 import { storableName } from '../rules/storable-row.ts';
-import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
 import { LaterWrite } from './later-write.ts';
-import { type Postgres, repeat } from './postgres.ts';
+import { columnsOf, type Postgres, removeWritten, repeat, replaced, unnest } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

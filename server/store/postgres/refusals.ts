@@ -4,11 +4,9 @@ import type { RefusalView } from '../../contract/request-views.ts';
 import { minuteMs } from '../../contract/units.ts';
 import { number } from '../rules/columns.ts';
 import { messageOf } from '../rules/failures.ts';
-import { type CountedMinute, keptRefusals, RefusalCounts, toRefusal } from '../sqlite/refusal-counts.ts';
-import type { Refusals } from '../sqlite/refusals.ts';
-import { columnsOf, unnest } from './columns.ts';
+import { type CountedMinute, keptRefusals, RefusalCounts, type Refusals, toRefusal } from '../sqlite/refusals.ts';
 import { LaterWrite } from './later-write.ts';
-import { type Postgres, repeat } from './postgres.ts';
+import { columnsOf, type Postgres, repeat, unnest } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

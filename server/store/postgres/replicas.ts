@@ -4,11 +4,9 @@
  */
 import { toLedgerRow } from '../rules/rows.ts';
 import { storableRow } from '../rules/storable-row.ts';
-import { SessionUses } from '../sqlite/session-rows.ts';
-import { UsageSums } from '../sqlite/usage-cells.ts';
-import { columnsOf, unnest } from './columns.ts';
+import { SessionUses, UsageSums } from '../sqlite/derived-rows.ts';
 import { addSums, writeSessions } from './ledger-writer.ts';
-import { type Postgres, type Queries, repeat } from './postgres.ts';
+import { columnsOf, type Postgres, type Queries, repeat, unnest } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

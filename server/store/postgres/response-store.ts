@@ -4,13 +4,11 @@ import type { Settings } from '../../contract/settings.ts';
 import { hourMs } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import { every } from '../../ground/timers.ts';
-import type { KeptResponse, ResponseStore } from '../ports/response-store.ts';
+import type { KeptResponse, ResponseStore } from '../ports/kept-stores.ts';
 import { messageOf } from '../rules/failures.ts';
-import { columnsOfKept, maxResponses, mayKeep, toKeptResponse } from '../sqlite/kept-response-rows.ts';
-import { columnsOf, removeWritten, replaced, unnest } from './columns.ts';
-import { isTemporary } from './failures.ts';
+import { columnsOfKept, maxResponses, mayKeep, toKeptResponse } from '../sqlite/response-store.ts';
 import { LaterWrite } from './later-write.ts';
-import type { Postgres, Queries } from './postgres.ts';
+import { columnsOf, isTemporary, type Postgres, type Queries, removeWritten, replaced, unnest } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

@@ -13,13 +13,12 @@ import {
   type FileKey,
   keyBytes,
   keySourceSchema,
-} from '../../secrets/cipher.ts';
+} from '../../secrets/encrypted-file.ts';
 import type { SecretStore } from '../../secrets/secret-store.ts';
 import { text } from '../rules/columns.ts';
 import { messageOf } from '../rules/failures.ts';
-import { explained } from './failures.ts';
 import { channel, type Notices } from './notices.ts';
-import { type Postgres, type Queries, withTimeout } from './postgres.ts';
+import { explained, type Postgres, type Queries, withTimeout } from './postgres.ts';
 
 const readSql = 'SELECT sealed FROM secrets WHERE name = $1';
 const writeSql = `INSERT INTO secrets (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed`;
@@ -215,7 +214,7 @@ const keySchema = z.strictObject({ source: keySourceSchema, bytes: z.base64() })
  * The key in force; null if none is given. Rejects with a GatewayError if the given one is neither that nor, during a
  * change, the former one.
  */
-export async function openOutsideKey(postgres: Postgres, outside: OutsideKey): Promise<FileKey | null> {
+async function openOutsideKey(postgres: Postgres, outside: OutsideKey): Promise<FileKey | null> {
   if (outside.passphrase === undefined && outside.keyFile === undefined) return null;
   const stored = await readKeyRow(postgres);
   if (stored) return keyInForce(stored, outside);
@@ -242,7 +241,7 @@ async function keyInForce(row: KeyRow, outside: OutsideKey): Promise<FileKey> {
 }
 
 /** `lock`: until the end of the transaction. */
-export async function readKeyRow(queries: Queries, lock: '' | 'FOR SHARE' | 'FOR UPDATE' = ''): Promise<KeyRow | null> {
+async function readKeyRow(queries: Queries, lock: '' | 'FOR SHARE' | 'FOR UPDATE' = ''): Promise<KeyRow | null> {
   const { rows } = await queries.ask(`SELECT proof, former FROM secret_key ${lock}`);
   const [row] = rows;
   const parse = (value: unknown) => encryptedSecretsSchema.parse(JSON.parse(text(value as string) ?? ''));
@@ -250,7 +249,7 @@ export async function readKeyRow(queries: Queries, lock: '' | 'FOR SHARE' | 'FOR
 }
 
 /** Puts a key in force; `former` opens it from then on too. */
-export async function writeKeyRow(queries: Queries, key: FileKey, former: FileKey | null): Promise<void> {
+async function writeKeyRow(queries: Queries, key: FileKey, former: FileKey | null): Promise<void> {
   const plain = JSON.stringify({ source: key.source, bytes: key.bytes.toString('base64') });
   await queries.ask(
     'INSERT INTO secret_key (proof, former) VALUES ($1, $2) ON CONFLICT (only_one) DO UPDATE SET proof = excluded.proof, former = excluded.former',
@@ -260,7 +259,7 @@ export async function writeKeyRow(queries: Queries, key: FileKey, former: FileKe
 }
 
 /** The key in force, by the one that was before it. Throws a GatewayError if that does not open it. */
-export function succeedingKey(row: KeyRow, former: FileKey): FileKey {
+function succeedingKey(row: KeyRow, former: FileKey): FileKey {
   const key = openSucceeding(row, former);
   if (key) return key;
   throw new GatewayError(
@@ -279,7 +278,7 @@ function openSucceeding({ proof, former: sealed }: KeyRow, former: FileKey): Fil
   }
 }
 
-export function proves(proof: EncryptedSecrets, key: FileKey): boolean {
+function proves(proof: EncryptedSecrets, key: FileKey): boolean {
   try {
     return decrypt(proof, key) === provenText;
   } catch {
@@ -288,13 +287,13 @@ export function proves(proof: EncryptedSecrets, key: FileKey): boolean {
 }
 
 /** The key given from outside if it is the one in force, else null. Rejects with a GatewayError if its file cannot be used. */
-export async function directKey(proof: EncryptedSecrets, outside: OutsideKey): Promise<FileKey | null> {
+async function directKey(proof: EncryptedSecrets, outside: OutsideKey): Promise<FileKey | null> {
   const key = await keyOf(proof.key, outside);
   return key && proves(proof, key) ? key : null;
 }
 
 /** A new key with a salt of its own, or the one in the key file. */
-export async function newOutsideKey(outside: OutsideKey): Promise<FileKey> {
+async function newOutsideKey(outside: OutsideKey): Promise<FileKey> {
   const source = outside.keyFile === undefined ? createPassphraseSource() : ({ from: 'key-file' } as const);
   const key = await keyOf(source, outside);
   if (key) return key;
@@ -321,7 +320,7 @@ async function readKey(path: string): Promise<Buffer> {
   );
 }
 
-export function wrongKey({ keyFile }: OutsideKey): GatewayError {
+function wrongKey({ keyFile }: OutsideKey): GatewayError {
   const variable = keyFile === undefined ? 'SLUICE_PASSPHRASE' : 'SLUICE_KEY_FILE';
   return new GatewayError(
     'invalid_value',

@@ -2,12 +2,11 @@
 import { after, every } from '../../ground/timers.ts';
 import { number } from '../rules/columns.ts';
 import { messageOf } from '../rules/failures.ts';
+import { quartersPerDay } from '../sqlite/derived-rows.ts';
 import type { RetentionLimits } from '../sqlite/retention.ts';
-import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import { type CaptureRoom, captureTables } from './captures.ts';
-import { isTemporary } from './failures.ts';
 import { partitionDayIn } from './partitions.ts';
-import type { Postgres, Queries } from './postgres.ts';
+import { isTemporary, type Postgres, type Queries } from './postgres.ts';
 
 interface Options {
   postgres: Postgres;

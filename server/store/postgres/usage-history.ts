@@ -9,8 +9,8 @@ import { BatchedQueries } from '../rules/batched-queries.ts';
 import { number, type Row } from '../rules/columns.ts';
 import { sql } from '../rules/condition-sql.ts';
 import { ratedRequests } from '../rules/request-conditions.ts';
+import { quartersPerDay } from '../sqlite/derived-rows.ts';
 import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
-import { quartersPerDay } from '../sqlite/usage-cells.ts';
 import {
   type HistoryRange,
   type LedgerMoment,
@@ -23,10 +23,8 @@ import {
   toSpent,
   type UsageHistory,
 } from '../sqlite/usage-history.ts';
-
-import { columnsOf, unnest } from './columns.ts';
 import { orMoved } from './partitions.ts';
-import { type Postgres, type Queries, readRows } from './postgres.ts';
+import { columnsOf, type Postgres, type Queries, readRows, unnest } from './postgres.ts';
 import { moved } from './request-conditions.ts';
 
 interface LateQuestion {

@@ -11,14 +11,13 @@ import { messageOf } from '../rules/failures.ts';
 import type { BegunRow, EndedRow } from '../rules/rows.ts';
 import { bareRow } from '../rules/storable-row.ts';
 import type { Capture } from '../sqlite/capture-rows.ts';
-import { halvesOf, type Piece } from '../sqlite/halves.ts';
-import type { JoinedRequest } from '../sqlite/session-rows.ts';
+import type { JoinedRequest } from '../sqlite/derived-rows.ts';
 import type { SetAsideRows } from '../sqlite/set-aside-rows.ts';
-import { isFinished, rowsToWrite } from '../sqlite/writer.ts';
-import { failsForEver } from './failures.ts';
+import { halvesOf, isFinished, type Piece, rowsToWrite } from '../sqlite/writer.ts';
 import { LaterWrite } from './later-write.ts';
 import type { LedgerSpool } from './ledger-spool.ts';
 import type { Batch, LedgerWriter } from './ledger-writer.ts';
+import { failsForEver } from './postgres.ts';
 
 interface Options {
   writer: Pick<LedgerWriter, 'write'>;

@@ -2,7 +2,7 @@
  * What is read of both databases, written once: parts of statements, which each database renders in its notation, and
  * conditions on records, with the same answer as `predicateOf`, true or false and never null.
  */
-import type { Condition } from '../../contract/condition.ts';
+import type { Condition } from '../../contract/count.ts';
 import type { SqlValue } from './columns.ts';
 
 /** How one of the databases writes what differs. */

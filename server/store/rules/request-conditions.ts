@@ -7,8 +7,7 @@ import {
   comparisonOf,
   fitsStatus,
 } from '../../contract/comparison.ts';
-import { errorOutcomes, errors, refused } from '../../contract/condition.ts';
-import { usesRate } from '../../contract/count.ts';
+import { errorOutcomes, errors, refused, usesRate } from '../../contract/count.ts';
 import type { RequestOutcome } from '../../contract/ledger.ts';
 import type { CountedScope } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations.ts';

@@ -1,8 +1,7 @@
 /** Questions about sessions: their conditions for both databases, and what is made of the rows. */
 
 import { captureCauses } from '../../contract/capture.ts';
-import { isError } from '../../contract/condition.ts';
-import { unpriced } from '../../contract/count.ts';
+import { isError, unpriced } from '../../contract/count.ts';
 import type { RequestOutcome, RequestSession, ToolResult, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
 import type {

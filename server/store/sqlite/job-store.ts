@@ -5,13 +5,14 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { GatewayError } from '../../contract/errors.ts';
+import type { Reserved } from '../../contract/ledger.ts';
 import { dayMs, hourMs } from '../../contract/units.ts';
 import { after, every } from '../../ground/timers.ts';
-import { type Job, type JobKind, type JobStore, jobKinds, type KnownJobs } from '../ports/job-store.ts';
+import { type Job, type JobKind, type JobStore, jobKinds, type KnownJobs } from '../ports/kept-stores.ts';
+import { json, number, type Row, type SqlValue, text } from '../rules/columns.ts';
 import { isTemporary, messageOf } from '../rules/failures.ts';
 import type { Database, Statement } from './database.ts';
-import { insertJobSql, type KeptJob, toKept, toValues } from './job-rows.ts';
-import { createSweepClock, type SweepClock } from './sweep-clock.ts';
+import { createSweepClock, type SweepClock } from './retention.ts';
 
 interface JobStoreOptions {
   database: Database;
@@ -302,4 +303,58 @@ function prepareJobSweep(database: Database, isClosed: () => boolean): (usedBefo
     }
     return deleted;
   };
+}
+
+// Converts jobs to rows of the table `jobs` and back.
+
+/** A job with the time of its last use, which is updated once a day at most. */
+export interface KeptJob {
+  job: Job;
+  /** Unix milliseconds. */
+  lastUsedAt: number;
+}
+
+const insertJobSql = `INSERT OR REPLACE INTO jobs
+  (kind, group_id, id, provider_id, credential_id, model, key_id, created_at, last_used_at, upstream_id,
+   owed, input_tokens, session)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** In the order of `insertJobSql`. */
+export const toValues = ({ job, lastUsedAt }: KeptJob): SqlValue[] => [
+  job.kind,
+  job.groupId,
+  job.id,
+  job.providerId,
+  job.credentialId,
+  job.model,
+  job.keyId,
+  job.createdAt,
+  lastUsedAt,
+  job.upstreamId ?? null,
+  job.owed ? JSON.stringify(job.owed) : null,
+  job.inputTokens ?? null,
+  job.session ?? null,
+];
+
+export function toKept(row: Row | undefined): KeptJob | undefined {
+  if (row === undefined) return undefined;
+  const upstreamId = text(row.upstream_id);
+  const inputTokens = number(row.input_tokens);
+  const session = text(row.session);
+  const owed = json<Reserved | null>(row.owed, null);
+  const job: Job = {
+    kind: jobKinds.find((kind) => kind === row.kind) ?? 'response',
+    id: text(row.id) ?? '',
+    groupId: text(row.group_id) ?? '',
+    providerId: text(row.provider_id) ?? '',
+    credentialId: text(row.credential_id),
+    model: text(row.model),
+    keyId: text(row.key_id),
+    createdAt: number(row.created_at) ?? 0,
+    ...(upstreamId !== null && { upstreamId }),
+    ...(inputTokens !== null && { inputTokens }),
+    ...(session !== null && { session }),
+    ...(owed !== null && { owed }),
+  };
+  return { job, lastUsedAt: number(row.last_used_at) ?? 0 };
 }

@@ -22,19 +22,18 @@ import type { LedgerHealthView } from '../../contract/status-views.ts';
 import { gibibyte } from '../../contract/units.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 import { after, every } from '../../ground/timers.ts';
-import type { PinStore } from '../ports/pin-store.ts';
-import type { ClientModelUse } from '../rules/client-models.ts';
-import { number } from '../rules/columns.ts';
+import type { PinStore } from '../ports/kept-stores.ts';
+import { number, text } from '../rules/columns.ts';
 import { isTemporary, messageOf, unreadable } from '../rules/failures.ts';
+import type { ClientModelUse, UnpricedUse } from '../rules/model-uses.ts';
+import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/over-time.ts';
 import type { NameDimension, RequestConditions } from '../rules/request-conditions.ts';
 import type { BookedJob } from '../rules/rows.ts';
-import type { SessionFilter, SessionPage, SessionReading } from '../rules/session-queries.ts';
+import { budgetUsed, type SessionFilter, type SessionPage, type SessionReading } from '../rules/session-queries.ts';
 import { storableRow } from '../rules/storable-row.ts';
-import type { UnpricedUse } from '../rules/unpriced-uses.ts';
-import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { type BudgetSums, createBudgetSums } from './budget-sums.ts';
 import { type Database, openSqliteDatabase, type Replaced } from './database.ts';
-import { createPins } from './pins.ts';
+import { createUsageDays, type JoinedRequest, type UsageDays } from './derived-rows.ts';
 import {
   createLedgerQueries,
   type KeptCapture,
@@ -44,14 +43,17 @@ import {
 } from './queries.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
 import { createRepair, type Repair } from './repair.ts';
-import { createRetention, type Retention, type RetentionLimits } from './retention.ts';
+import { createPins } from './request-filter.ts';
+import {
+  createRetention,
+  createSweepClock,
+  type Retention,
+  type RetentionLimits,
+  type SweepClock,
+} from './retention.ts';
 import { budgetMigrations } from './schema.ts';
-import type { JoinedRequest } from './session-rows.ts';
-import { createSessionStates, type SessionStates } from './session-states.ts';
 import { SetAsideRows } from './set-aside-rows.ts';
-import { createSweepClock, type SweepClock } from './sweep-clock.ts';
 import { createTextIndex, type TextIndex } from './text-index.ts';
-import { createUsageDays, type UsageDays } from './usage-cells.ts';
 import { createUsageHistory, type LocalUsageHistory, plus, type UsageHistory } from './usage-history.ts';
 import { createLedgerWriter, WaitingRows } from './writer.ts';
 
@@ -401,6 +403,58 @@ function createCaptureRoom(database: Database, maxBytes: () => number): CaptureR
     trim,
     stop() {
       isStopped = true;
+    },
+  };
+}
+
+// Which sessions are stopped, and how much of its budget each has used. Decides whether further requests are admitted.
+
+export interface SessionStates {
+  /**
+   * Stops a session; `stoppedAt` null resumes it, with a new budget. False if there is no such session. Throws GatewayError
+   * `storage_unavailable`.
+   */
+  setStopped(id: string, stoppedAt: number | null): MaybePromise<boolean>;
+  /** The ids of stopped sessions; empty while the file cannot be read. */
+  stopped(): string[];
+  /** What a session has used of its budget, in US dollars; null while it cannot be read. Does not reject. */
+  budgetUsedUsd(id: string): MaybePromise<number | null>;
+  /** Calls the listener for each session that another replica stops or resumes; absent without other replicas. */
+  onChange?(listener: (id: string, isStopped: boolean) => void): void;
+}
+
+/** `flush` writes pending rows. */
+function createSessionStates(database: Database, flush: () => void): SessionStates {
+  const readOr = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (isTemporary(error)) return otherwise;
+      throw error;
+    }
+  };
+  return {
+    setStopped(id, stoppedAt) {
+      flush();
+      const resumed = stoppedAt === null ? ', resumed_usd = cost_usd' : '';
+      try {
+        const update = database.prepare(`UPDATE sessions SET stopped_at = ?${resumed} WHERE id = ?`);
+        return update.run(stoppedAt, id).changes > 0;
+      } catch (error) {
+        throw isTemporary(error) ? unreadable(error) : error;
+      }
+    },
+    stopped: () =>
+      readOr(() => {
+        const rows = database.prepare('SELECT id FROM sessions WHERE stopped_at IS NOT NULL').all();
+        return rows.map((row) => text(row.id) ?? '');
+      }, []),
+    budgetUsedUsd(id) {
+      flush();
+      return readOr(() => {
+        const row = database.prepare(`SELECT ${budgetUsed} AS usd FROM sessions WHERE id = ?`).get(id);
+        return number(row?.usd) ?? 0;
+      }, null);
     },
   };
 }

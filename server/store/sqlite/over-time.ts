@@ -5,27 +5,39 @@ import type { FirstByteView, UsageStepView, UsageView } from '../../contract/req
 import { dayMs, quarterMs } from '../../contract/units.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { allOf, raw, sql } from '../rules/condition-sql.ts';
-import { countedRequests, nameColumns, storedSums } from '../rules/counts-sql.ts';
-import { FirstByteSteps, isSampled, samplesPerStep } from '../rules/first-byte-steps.ts';
-import { addInto, displayedCost, readSums, type Sums, summedColumns } from '../rules/sums.ts';
-import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import {
   askedSteps,
   byCost,
   calendarFor,
   compareNames,
   counted,
+  type FirstByteQuery,
+  FirstByteSteps,
   isOfQuarters,
   isOfSums,
+  isSampled,
+  samplesPerStep,
   stepsOf,
   summaryOf,
+  type UsageOverTimeQuery,
+  type UsageQuery,
   type UsageStep,
-} from '../rules/usage-within.ts';
+} from '../rules/over-time.ts';
+import {
+  addInto,
+  countedRequests,
+  displayedCost,
+  nameColumns,
+  readSums,
+  type Sums,
+  storedSums,
+  summedColumns,
+} from '../rules/sums.ts';
 import { type Database, Reads } from './database.ts';
+import { lastRolledDay, quartersPerDay } from './derived-rows.ts';
 import { piecesOf, select } from './request-filter.ts';
-import { blocksDuring, wholeRange } from './seek.ts';
+import { blocksDuring, wholeRange } from './request-names.ts';
 import type { TextIndex } from './text-index.ts';
-import { lastRolledDay, quartersPerDay } from './usage-cells.ts';
 
 const rowsPerBatch = 4_000;
 const quartersPerBatch = 4 * 96;

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence, CapturedExchange } from '../../contract/capture.ts';
-import { errors } from '../../contract/condition.ts';
+import { errors } from '../../contract/count.ts';
 import type {
   ClientUseView,
   FirstByteView,
@@ -14,15 +14,19 @@ import type {
   UsageView,
 } from '../../contract/request-views.ts';
 import type { SessionInFull, SessionView } from '../../contract/session-views.ts';
+import { number, text } from '../rules/columns.ts';
+import { raw, rowSql, type Sql, sql, sqliteNotation } from '../rules/condition-sql.ts';
 import {
   ClientModels,
   type ClientModelUse,
   ClientUses,
   clientModelsSql,
   clientUsesSql,
-} from '../rules/client-models.ts';
-import { number, text } from '../rules/columns.ts';
-import { raw, rowSql, type Sql, sql, sqliteNotation } from '../rules/condition-sql.ts';
+  type UnpricedUse,
+  UnpricedUses,
+  unpricedUsesSql,
+} from '../rules/model-uses.ts';
+import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/over-time.ts';
 import {
   countColumns,
   latestRequests,
@@ -48,15 +52,12 @@ import {
   sessionsPage,
   viewOf,
 } from '../rules/session-queries.ts';
-import { type UnpricedUse, UnpricedUses, unpricedUsesSql } from '../rules/unpriced-uses.ts';
-import type { FirstByteQuery, UsageOverTimeQuery, UsageQuery } from '../rules/usage-query.ts';
 import { absenceOf, readCapture } from './capture-rows.ts';
 import { type Database, Reads } from './database.ts';
 import { firstByteTimes, summarizeUsage, usageOverTime } from './over-time.ts';
 import { repairedPercent as readRepairedPercent } from './repair.ts';
 import { piecesOf, type Selection, select } from './request-filter.ts';
-import { recordedNames } from './request-names.ts';
-import { blocksDuring, firstSince, type Range, wholeRange } from './seek.ts';
+import { blocksDuring, firstSince, type Range, recordedNames, wholeRange } from './request-names.ts';
 import { createTextIndex } from './text-index.ts';
 
 export interface RequestFilter extends RequestConditions {

@@ -2,7 +2,7 @@
 
 import { dayMs, hourMs } from '../../contract/units.ts';
 import { after, every } from '../../ground/timers.ts';
-import { maxEntryLength, type ReasoningStore } from '../ports/reasoning-store.ts';
+import { maxEntryLength, type ReasoningStore } from '../ports/kept-stores.ts';
 import { messageOf } from '../rules/failures.ts';
 import { entryKeyOf, type KeptReasoning, ReasoningMemory } from '../rules/reasoning-memory.ts';
 import type { Database, Statement } from './database.ts';

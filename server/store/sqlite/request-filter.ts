@@ -1,5 +1,10 @@
 /** Where the requests of a filter can be, and their condition in SQLite's SQL. */
+
+import type { PinnedRequest } from '../../contract/pins.ts';
+import type { PinnedCapture, PinStore } from '../ports/kept-stores.ts';
+import { number, type Row, text } from '../rules/columns.ts';
 import { allOf, anyOf, isAmong, type Sql } from '../rules/condition-sql.ts';
+import { isTemporary, unreadable } from '../rules/failures.ts';
 import {
   type AskedCondition,
   conditionsOf,
@@ -8,10 +13,18 @@ import {
   notesFound,
   type RequestConditions,
 } from '../rules/request-conditions.ts';
+import { storableText } from '../rules/storable-row.ts';
 import type { Database } from './database.ts';
-import { notedPins } from './pins.ts';
-import { blockOf, blockRows, blocksOf, firstNamedBlock, recordedNames } from './request-names.ts';
-import { blocksDuring, type Range, wholeRange } from './seek.ts';
+import {
+  blockOf,
+  blockRows,
+  blocksDuring,
+  blocksOf,
+  firstNamedBlock,
+  type Range,
+  recordedNames,
+  wholeRange,
+} from './request-names.ts';
 import type { TextIndex } from './text-index.ts';
 
 export interface Selection {
@@ -129,4 +142,70 @@ export function* piecesOf({ range, blocks }: Pick<Selection, 'range' | 'blocks'>
     const high = Math.min(range.high, (first + 1) * blockRows);
     if (low < high) yield { low, high };
   }
+}
+
+// Pinned requests in `ledger.sqlite`. Request and capture are JSON, since nothing is looked up in them.
+
+const listed = 'SELECT request, pinned_at, note FROM pins';
+/** In both stores: what a search reads of them. */
+export const notedPins = 'SELECT id, started_at, note FROM pins WHERE note IS NOT NULL';
+
+export function createPins(database: Database): PinStore {
+  /** Statements are prepared at each use, since the file may have been replaced. */
+  const run = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw isTemporary(error) ? unreadable(error) : error;
+    }
+  };
+  return {
+    list: () => run(() => database.prepare(`${listed} ORDER BY started_at DESC, id`).all().map(pinOf)),
+    find: (id) =>
+      run(() => {
+        const row = database.prepare(`${listed} WHERE id = ?`).get(id);
+        return row ? pinOf(row) : null;
+      }),
+    readCapture: (id) => run(() => pinnedCaptureOf(database.prepare('SELECT capture FROM pins WHERE id = ?').get(id))),
+    put: (pin, capture, most) =>
+      run(() => {
+        const insert = database.prepare(`INSERT OR REPLACE INTO pins SELECT ?, ?, ?, ?, ?, ?
+          WHERE (SELECT count(*) FROM pins WHERE id <> ?) < ?`);
+        return insert.run(...pinRow(pin, capture), pin.request.id, most).changes > 0;
+      }),
+    note: (id, note) =>
+      run(() => database.prepare('UPDATE pins SET note = ? WHERE id = ?').run(storableNote(note), id).changes > 0),
+    remove: (id) => run(() => database.prepare('DELETE FROM pins WHERE id = ?').run(id).changes > 0),
+  };
+}
+
+/** PostgreSQL's types. */
+export const pinTypes = {
+  id: 'text',
+  started_at: 'double precision',
+  pinned_at: 'double precision',
+  note: 'text',
+  request: 'text',
+  capture: 'text',
+};
+
+/** In the order of `pinTypes`. */
+export function pinRow({ request, pinnedAt, note }: PinnedRequest, capture: PinnedCapture | null) {
+  const { id, startedAt } = request;
+  return [id, startedAt, pinnedAt, storableNote(note), JSON.stringify(request), capture && JSON.stringify(capture)];
+}
+
+export const storableNote = (note: string | null) => (note === null ? null : storableText(note));
+
+export function pinOf(row: Row): PinnedRequest {
+  return {
+    request: JSON.parse(text(row.request) ?? ''),
+    pinnedAt: number(row.pinned_at) ?? 0,
+    note: text(row.note),
+  };
+}
+
+export function pinnedCaptureOf(row: Row | undefined): PinnedCapture | null {
+  const capture = text(row?.capture ?? null);
+  return capture === null ? null : JSON.parse(capture);
 }

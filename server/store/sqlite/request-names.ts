@@ -13,10 +13,10 @@ import type { Database, Statement } from './database.ts';
 export const blockRows = 256;
 export const blockOf = (seq: number) => Math.floor(seq / blockRows);
 
-/** Under this dimension are the hours in which the requests of a block began: see seek.ts. */
-export const hourDimension = 'hour';
+/** Under this dimension are the hours in which the requests of a block began. */
+const hourDimension = 'hour';
 /** Has ten digits, so that names are in order of time. */
-export const hourName = (timeMs: number) => 1_000_000_000 + Math.max(0, Math.floor(timeMs / hourMs));
+const hourName = (timeMs: number) => 1_000_000_000 + Math.max(0, Math.floor(timeMs / hourMs));
 /** All that is recorded. */
 export const recordedDimensions = [...nameDimensions, hourDimension] as const;
 type RecordedDimension = (typeof recordedDimensions)[number];
@@ -140,4 +140,83 @@ export function blocksOf(
     )
     .all(dimension, JSON.stringify(names), low, high);
   return rows.map((row) => Number(row.block));
+}
+
+// Where in the ledger the requests of a time are.
+
+/** Sequence numbers from `low` to `high`, exclusive. */
+export interface Range {
+  low: number;
+  high: number;
+}
+
+/** Unix milliseconds; `untilMs` is exclusive. */
+interface Times {
+  sinceMs?: number | undefined;
+  untilMs?: number | undefined;
+}
+
+/** Sequence numbers from the oldest request to one past the newest. */
+export function wholeRange(database: Database): Range {
+  // A single SELECT of min and max would make SQLite scan the whole table.
+  const ends = database
+    .prepare('SELECT (SELECT min(seq) FROM requests) AS low, (SELECT max(seq) FROM requests) AS high')
+    .get();
+  return { low: Number(ends?.low ?? 1), high: Number(ends?.high ?? 0) + 1 };
+}
+
+/**
+ * The blocks in which requests of this time can be, newest first. Sequence numbers follow the time of arrival, which is not
+ * that of the beginning: a clock is set back, or a request is recorded long after it began.
+ */
+export function blocksDuring(database: Database, { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER }: Times): number[] {
+  const { low, high } = wholeRange(database);
+  const untimed = untimedBlocks(database);
+  const names = [hourName(sinceMs), hourName(untilMs)].map(String);
+  const recorded = database
+    .prepare(
+      `SELECT DISTINCT block FROM request_names WHERE dimension = '${hourDimension}' AND name BETWEEN ? AND ?
+       AND block >= ? ORDER BY block DESC`,
+    )
+    .all(...names, Math.max(blockOf(low), untimed));
+  const blocks = recorded.map(({ block }) => Number(block));
+  const range = { low, high: Math.min(untimed * blockRows, high) };
+  if (range.low >= range.high) return blocks;
+  const first = blockOf(seekIn(database, range, sinceMs - slackMs));
+  const last = Math.min(blockOf(seekIn(database, range, untilMs + slackMs)), untimed - 1);
+  return [...blocks, ...Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => last - index)];
+}
+
+/** The lowest sequence number of a request that began at `sinceMs` or later; infinite if there is none. */
+export function firstSince(database: Database, sinceMs: number): number {
+  const first = database.prepare('SELECT min(seq) AS seq FROM requests WHERE seq >= ? AND seq < ? AND started_at >= ?');
+  for (const block of blocksDuring(database, { sinceMs }).reverse()) {
+    const seq = number(first.get(block * blockRows, (block + 1) * blockRows, sinceMs)?.seq);
+    if (seq !== null) return seq;
+  }
+  return Number.MAX_SAFE_INTEGER;
+}
+
+/** Blocks before this one were written before their hours were recorded. */
+function untimedBlocks(database: Database): number {
+  const last = database.prepare("SELECT value FROM facts WHERE name = 'last untimed request'").get();
+  return last ? blockOf(Number(last.value)) + 1 : 0;
+}
+
+/** How far sequence and time are taken to disagree in blocks without hours. */
+const slackMs = hourMs;
+
+/**
+ * The sequence number of the first request of the range that began at `atMs` or later, or the range's end. A binary search,
+ * which requests that are far out of order mislead.
+ */
+function seekIn(database: Database, range: Range, atMs: number): number {
+  const next = database.prepare('SELECT started_at FROM requests WHERE seq >= ? ORDER BY seq LIMIT 1');
+  let { low, high } = range;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (Number(next.get(middle)?.started_at) < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -85,7 +85,7 @@ export const ledgerMigrations: readonly string[] = [
   CREATE INDEX jobs_owing ON jobs (created_at) WHERE owed IS NOT NULL;
   `,
   `
-  -- What is to be remembered of the file as a whole: the last known time (sweep-clock.ts).
+  -- What is to be remembered of the file as a whole: the last known time (retention.ts).
   CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
   -- Requests without a valid key, counted: a row for each minute and reason. See refusals.ts.
   CREATE TABLE refusals (
@@ -247,7 +247,7 @@ export const ledgerMigrations: readonly string[] = [
   END;
   `,
   `
-  -- Copies of requests that are kept whatever their age: see ports/pin-store.ts. \`request\` and \`capture\` are JSON.
+  -- Copies of requests that are kept whatever their age: see ports/kept-stores.ts. \`request\` and \`capture\` are JSON.
   CREATE TABLE pins (
     id TEXT PRIMARY KEY, started_at REAL NOT NULL, pinned_at REAL NOT NULL, note TEXT, request TEXT NOT NULL, capture TEXT
   );

@@ -11,7 +11,7 @@ import type {
   ScimStore,
   ScimUser,
   ScimUserFilter,
-} from '../ports/scim-store.ts';
+} from '../ports/people-store.ts';
 import { json, number, type Row, text } from '../rules/columns.ts';
 import { allOf, isAmong, literal, raw, type Sql, sql } from '../rules/condition-sql.ts';
 

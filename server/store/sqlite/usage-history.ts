@@ -11,8 +11,8 @@ import { number, type Row } from '../rules/columns.ts';
 import { sql } from '../rules/condition-sql.ts';
 import { ratedRequests } from '../rules/request-conditions.ts';
 import { type Database, Reads } from './database.ts';
-import { firstSince } from './seek.ts';
-import { lastRolledDay, quartersPerDay } from './usage-cells.ts';
+import { lastRolledDay, quartersPerDay } from './derived-rows.ts';
+import { firstSince } from './request-names.ts';
 
 export interface Amounts {
   usd: number;

@@ -18,18 +18,19 @@ import { searchableText } from '../rules/searchable-text.ts';
 import { bareRow, storableRow } from '../rules/storable-row.ts';
 import { type Capture, prepareCaptureWriter } from './capture-rows.ts';
 import type { Database } from './database.ts';
-import { halvesOf, type Piece } from './halves.ts';
-import { NamesWriter } from './request-names.ts';
 import {
   type Batch,
   type JoinedRequest,
   prepareJoiner,
   prepareSessionsWriter,
+  prepareSumsWriter,
   RecentBatches,
   SessionUses,
-} from './session-rows.ts';
+  type UsageDays,
+  UsageSums,
+} from './derived-rows.ts';
+import { NamesWriter } from './request-names.ts';
 import { type SetAsideRows, spentByEnded, spentIn } from './set-aside-rows.ts';
-import { prepareSumsWriter, type UsageDays, UsageSums } from './usage-cells.ts';
 import { plus, type Spent, type SpentQuery } from './usage-history.ts';
 
 interface LedgerWriter {
@@ -424,3 +425,33 @@ export class WaitingRows {
     this.#timer = null;
   }
 }
+
+// Divides a batch that the database refuses, until what it refuses stands alone. Pure.
+
+export interface Piece {
+  /** One for each request. */
+  rows: readonly (BegunRow | EndedRow)[];
+  captures: readonly Capture[];
+  joined: readonly JoinedRequest[];
+}
+
+/** Empty if the piece cannot be divided. A capture stays with the row of its request as long as that has neighbours. */
+export function halvesOf({ rows, captures, joined }: Piece): Piece[] {
+  if (rows.length > 1) {
+    const first = rows.slice(0, rows.length / 2);
+    const ids = new Set(first.map(({ id }) => id));
+    return [
+      { rows: first, captures: captures.filter(({ id }) => ids.has(id)), joined: [] },
+      // Requests join sessions after they are written.
+      { rows: rows.slice(first.length), captures: captures.filter(({ id }) => !ids.has(id)), joined },
+    ];
+  }
+  const each: Piece[] = [
+    ...rows.map((row) => ({ ...nothing, rows: [row] })),
+    ...captures.map((capture) => ({ ...nothing, captures: [capture] })),
+    ...joined.map((joinedRequest) => ({ ...nothing, joined: [joinedRequest] })),
+  ];
+  return each.length > 1 ? each : [];
+}
+
+const nothing: Piece = { rows: [], captures: [], joined: [] };

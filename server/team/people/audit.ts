@@ -3,8 +3,7 @@ import type { ConfigChange } from '../../contract/change-views.ts';
 import type { Command } from '../../contract/commands.ts';
 import { GatewayError } from '../../contract/errors.ts';
 import { minuteMs } from '../../contract/units.ts';
-import type { Caller } from '../../control/people/caller.ts';
-import type { People } from '../../control/people/people.ts';
+import type { Caller, People } from '../../control/people/people.ts';
 import type { PeopleStore } from '../../store/ports/people-store.ts';
 
 interface AuditPorts {

@@ -4,18 +4,19 @@ import type { Config, KeyConfig } from '../../contract/config.ts';
 import { controlError } from '../../contract/control-error.ts';
 import type { GatewayError } from '../../contract/errors.ts';
 import { mayWithKey } from '../../contract/key-rights.ts';
+import { type Caller, type CommandFacts, checkScope, type ShownResult } from '../../control/people/people.ts';
 import { commandRules, type Need } from './command-needs.ts';
-import { sees, type Visibility } from './visibility.ts';
+import { sees, type Visibility, visibilityOf } from './visibility.ts';
 
 /** The objects that commands refer to. */
-export interface Facts {
+interface Facts {
   config: Pick<Config, 'keys' | 'groups'>;
   /** For a command about a session or request: its owner; null if there is none, or the command is about something else. */
   owner: { keyId: string | null; groupId: string | null } | null;
 }
 
 /** Null if permitted. Otherwise `not_found` for objects that are invisible to the person, or `forbidden`. */
-export function refusalOf(command: Command, visibility: Visibility, facts: Facts): GatewayError | null {
+function refusalOf(command: Command, visibility: Visibility, facts: Facts): GatewayError | null {
   for (const need of needsOf(command.type, command)) {
     const refusal = refusalOfNeed(need, visibility, facts);
     if (refusal) return refusal;
@@ -24,7 +25,7 @@ export function refusalOf(command: Command, visibility: Visibility, facts: Facts
 }
 
 /** The part of a command's result that the person may see. */
-export function visibleResult<T extends CommandType>(
+function visibleResult<T extends CommandType>(
   type: T,
   result: CommandResults[T],
   visibility: Visibility | null,
@@ -80,4 +81,42 @@ function refusalOfKey(need: KeyNeed, visibility: Visibility, keys: readonly KeyC
 
 export function forbidden(): GatewayError {
   return controlError('forbidden', { code: 'not-allowed' });
+}
+
+// Refuses commands that the caller may not issue.
+
+/**
+ * Rejects with a GatewayError if it is refused; otherwise resolves with the reduction of its result to what the caller
+ * may see.
+ */
+export async function permit(command: Command, by: Caller, facts: CommandFacts): Promise<ShownResult> {
+  checkScope(by, 'write', ...(command.type.startsWith('key.') ? (['keys'] as const) : []));
+  const visibility = check(command, by, { config: facts.config, owner: await ownerOf(command, facts) });
+  return (type, result) => visibleResult(type, result, visibility);
+}
+
+/** Whose session or request the command is about; null if there is none, or it is about something else. */
+async function ownerOf(command: Command, facts: CommandFacts): Promise<Facts['owner']> {
+  switch (command.type) {
+    case 'session.stop':
+    case 'session.resume':
+      return facts.session(command.id);
+    case 'request.pin':
+    case 'request.unpin':
+      return facts.request(command.id);
+    default:
+      return null;
+  }
+}
+
+/** The same for a change of the configuration, judged by the configuration that it changes. Throws a GatewayError. */
+export function permitOn(config: Config, command: Command, by: Caller): void {
+  check(command, by, { config, owner: null });
+}
+
+function check(command: Command, { person }: Caller, facts: Facts): Visibility {
+  const visibility = visibilityOf(person, facts.config);
+  const refusal = refusalOf(command, visibility, facts);
+  if (refusal) throw refusal;
+  return visibility;
 }

@@ -1,5 +1,8 @@
 /** Opens the sign-in of people. Imported only with `--public-url`. */
 import { join } from 'node:path';
+import { controlError } from '../../contract/control-error.ts';
+import type { QueryMap, QueryResults, QueryType } from '../../contract/queries.ts';
+import type { Caller, NarrowedQuery, People } from '../../control/people/people.ts';
 import type { PeoplePorts, PeopleSide } from '../../engine/team.ts';
 import { TrustedProxies } from '../../http/client-address.ts';
 import { resolveSecret } from '../../secrets/secret-store.ts';
@@ -7,12 +10,12 @@ import { openPeopleStore } from '../../store/sqlite/people-store.ts';
 import { Provisioning } from '../scim/provisioning.ts';
 import { createScimRoutes } from '../scim/scim-routes.ts';
 import { createAuditChange, createAuditReading } from './audit.ts';
-import { createPeople } from './create-people.ts';
-import type { PeopleAccess } from './people-access.ts';
-import { checkPerson } from './people-guard.ts';
+import { permit, permitOn } from './may-do.ts';
+import { checkPerson, type PeopleAccess } from './people-guard.ts';
 import { PeopleService } from './people-service.ts';
-import { SignInLimit } from './sign-in-limit.ts';
-import { createSignInRoutes } from './sign-in-routes.ts';
+import { narrowed, visibleAnswer, visibleEvents } from './read-rules.ts';
+import { createSignInRoutes, SignInLimit } from './sign-in-routes.ts';
+import { ownOf, visibilityOf, withinOf } from './visibility.ts';
 
 /** Rejects with an Error that names a proxy that is not an address. */
 export async function openPeople(ports: PeoplePorts): Promise<PeopleSide> {
@@ -82,4 +85,66 @@ async function openService(ports: PeoplePorts, left: Leave): Promise<PeopleServi
     nowMs: Date.now,
     log,
   });
+}
+
+// The control plane's port to the people who sign in: rules, API tokens and the audit list.
+
+interface PeopleParts {
+  service: Pick<PeopleService, 'createToken' | 'listTokens' | 'listPeople' | 'checkOpen' | 'end' | 'readAudit'>;
+  provisioning: Pick<Provisioning, 'createToken' | 'endToken' | 'view'>;
+  note: People['note'];
+  noteReading: People['noteReading'];
+}
+
+function createPeople({ service, provisioning, note, noteReading }: PeopleParts): People {
+  const tokens = (by: Caller | undefined): Promise<QueryResults['tokens']> =>
+    service.listTokens(!by || by.person.isAdmin ? null : by.person.id);
+  return {
+    permit,
+    async permitOn(config, command, by) {
+      permitOn(config, command, by);
+      // Whoever revokes their own access has just ended it.
+      if (command.type !== 'person.revoke') await service.checkOpen(by);
+    },
+    narrow,
+    within: (person, config) => withinOf(visibilityOf(person, config)),
+    listener: visibleEvents,
+    note,
+    noteReading,
+    async createToken(command, by) {
+      // The administrator of the machine has the admin token.
+      if (!by) throw controlError('forbidden', { code: 'token-without-person' });
+      const { id, secret, expiresAt } = await service.createToken(by, command);
+      return { id, secret, expiresAt };
+    },
+    async revokeToken({ id }, by) {
+      const ownTokens = await tokens(by);
+      if (!ownTokens.some((token) => token.id === id)) throw controlError('not_found', { code: 'no-token', id });
+      await service.end({ id });
+      return {};
+    },
+    signOut: async (personId) => ({ ended: await service.end({ personId }) }),
+    createScimToken: () => provisioning.createToken(),
+    endScim: () => provisioning.endToken(),
+    scim: () => provisioning.view(),
+    list: () => service.listPeople(),
+    tokens,
+    audit: ({ before, limit, personId }) => service.readAudit({ before: before ?? null, limit, personId }),
+    endBrowserSessions: () => service.end({ browsers: 'all' }),
+  };
+}
+
+function narrow<T extends QueryType>(
+  type: T,
+  query: QueryMap[T],
+  { by: { person }, config }: Parameters<People['narrow']>[2],
+): NarrowedQuery<T> {
+  const visibility = visibilityOf(person, config);
+  const narrowedQuery = narrowed(type, query, visibility);
+  return {
+    query: narrowedQuery,
+    within: withinOf(visibility),
+    own: ownOf(person, config),
+    shown: (result) => visibleAnswer(type, { query: narrowedQuery, result }, visibility),
+  };
 }

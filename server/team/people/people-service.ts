@@ -1,12 +1,21 @@
 /** Authenticates people: by the identity provider, a session or an API token. Imported only where people sign in. */
 
 import { hash, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { controlError } from '../../contract/control-error.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { isSameIssuer, type PeopleSettings, type Person, type TokenScope, tokenScopes } from '../../contract/people.ts';
+import {
+  isSameIssuer,
+  type PeopleSettings,
+  type Person,
+  type Rights,
+  type RoleMapping,
+  type TokenScope,
+  tokenScopes,
+} from '../../contract/people.ts';
 import type { KnownPerson, TokenView } from '../../contract/people-views.ts';
 import { dayMs, hourMs } from '../../contract/units.ts';
-import type { Caller } from '../../control/people/caller.ts';
+import type { Caller } from '../../control/people/people.ts';
 import { every } from '../../ground/timers.ts';
 import type {
   Access,
@@ -19,17 +28,15 @@ import type {
 } from '../../store/ports/people-store.ts';
 import type { Fetch } from '../../transport/fetch.ts';
 import { readStandings, type Standing } from '../scim/standing.ts';
-import { AccessWatch } from './access-watch.ts';
 import {
   createIdentityProvider,
   type DeviceSignIn,
   type IdentityProvider,
   type PendingSignIn,
+  SeenLogouts,
   type SignedIn,
 } from './identity-provider.ts';
-import { SeenLogouts } from './logout-token.ts';
 import { type ChecksPorts, checkEveryMs, PeopleChecks } from './people-checks.ts';
-import { hasRights, personIdOf, rightsOf } from './rights.ts';
 
 /** Lifetime of the token that `sluice login` gets. */
 const loginDays = 30;
@@ -347,4 +354,99 @@ const digestOf = (secret: string) => hash('sha256', secret);
 
 export function notSignedIn(): GatewayError {
   return new GatewayError('not_signed_in', 'Sign in first: open this Sluice in a browser, or run "sluice login".');
+}
+
+// Derives a person's rights from the groups that the identity provider has told of, in the claim and by SCIM, and the role
+// mapping of the configuration. Pure.
+
+/** Whether a person is in a group of the identity provider, by the names that the group has, as far as SCIM has said so. */
+type SaidGroups = ReadonlyMap<string, boolean>;
+
+/**
+ * The combined rights of all roles whose group the person has. Where SCIM has said of a group that the person is in it, or is in
+ * it no more, that counts, and otherwise the claim. SCIM alone makes nobody an administrator.
+ */
+export function rightsOf(claimed: readonly string[], roles: readonly RoleMapping[], said: SaidGroups): Rights {
+  const fitting = roles.filter(({ claim, role }) => {
+    const isClaimed = claimed.includes(claim);
+    const isSaid = said.get(claim) ?? isClaimed;
+    return role === 'admin' ? isClaimed && isSaid : isSaid;
+  });
+  const groupsOf = (role: 'manager' | 'member') => [
+    ...new Set(fitting.flatMap((each) => (each.role === role ? each.groups : []))),
+  ];
+  return {
+    isAdmin: fitting.some(({ role }) => role === 'admin'),
+    manages: groupsOf('manager'),
+    memberOf: groupsOf('member'),
+  };
+}
+
+export function hasRights({ isAdmin, manages, memberOf }: Rights): boolean {
+  return isAdmin || manages.length > 0 || memberOf.length > 0;
+}
+
+/** A stable id, which differs between identity providers. */
+export function personIdOf(issuer: string, subject: string): string {
+  return `prs_${hash('sha256', `${issuer}\0${subject}`).slice(0, 24)}`;
+}
+
+// Notifies long-lived listeners, such as event streams, when their access has ended. One query checks all of them.
+
+interface Options {
+  /** The persons whom these sessions and API tokens authenticate now, by id. */
+  recognize(accessIds: readonly string[]): Promise<ReadonlyMap<string, Caller>>;
+  /** Interval of checks without a notification. */
+  everyMs?: number;
+}
+
+const defaultEveryMs = 500;
+
+export class AccessWatch {
+  readonly #options: Options;
+  readonly #watched = new Map<() => void, Caller>();
+  readonly #polls: NodeJS.Timeout;
+  #running: Promise<void> | null = null;
+  #isDueAgain = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#polls = every(() => this.check(), options.everyMs ?? defaultEveryMs).unref();
+  }
+
+  /**
+   * Calls `refused` once the session or token has ended, what the person may see has changed, or neither can be
+   * determined. Returns a function that stops watching.
+   */
+  add(by: Caller, refused: () => void): () => void {
+    // Wrapped, because the same callback may be passed several times.
+    const notify = () => refused();
+    this.#watched.set(notify, by);
+    return () => this.#watched.delete(notify);
+  }
+
+  /** Checks again who has access, after some of it was revoked. Never rejects. */
+  async check(): Promise<void> {
+    if (this.#watched.size === 0) return;
+    if (this.#running) this.#isDueAgain = true;
+    this.#running ??= this.#check();
+    await this.#running;
+  }
+
+  close(): void {
+    clearInterval(this.#polls);
+  }
+
+  async #check(): Promise<void> {
+    do {
+      this.#isDueAgain = false;
+      const entries = [...this.#watched];
+      const ids = new Set(entries.map(([, { accessId }]) => accessId));
+      const now = await this.#options.recognize([...ids]).catch(() => null);
+      for (const [refused, { accessId, person }] of entries) {
+        if (!isDeepStrictEqual(now?.get(accessId)?.person, person) && this.#watched.delete(refused)) refused();
+      }
+    } while (this.#isDueAgain);
+    this.#running = null;
+  }
 }

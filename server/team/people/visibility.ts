@@ -1,5 +1,8 @@
 /** The part of the configuration that is visible to a person. Pure. */
+
+import type { KeyView } from '../../contract/access-views.ts';
 import type { Config } from '../../contract/config.ts';
+import { mayWithKey } from '../../contract/key-rights.ts';
 import type { Person, Within } from '../../contract/people.ts';
 
 export interface Visibility {
@@ -53,4 +56,13 @@ export function sees(visibility: Visibility, entry: { keyId: string | null; grou
     (entry.keyId !== null && visibility.ownKeys.has(entry.keyId)) ||
     (entry.groupId !== null && visibility.managed.has(entry.groupId))
   );
+}
+
+// The keys that are visible to a person: their own, and those of groups that they manage. Pure.
+
+/** A manager may not learn the secret of a member's own key. */
+export function visibleKeys(keys: readonly KeyView[], visibility: Visibility): KeyView[] {
+  return keys
+    .filter(({ id }) => visibility.keys.has(id))
+    .map((key) => ({ ...key, canReveal: key.canReveal && mayWithKey('secret-of-key', visibility.person, key) }));
 }

@@ -3,8 +3,15 @@
  * in those that Okta and Microsoft Entra send in their place: `op` in capitals, `active` as text, values without a path, and
  * paths as names of members. Attributes that Sluice does not keep are accepted and ignored, passwords among them. Pure.
  */
-import type { ScimAttributes, ScimEmail } from '../../store/ports/scim-store.ts';
-import { invalid, ScimError } from './scim-error.ts';
+
+import { errorKinds, GatewayError } from '../../contract/errors.ts';
+import type {
+  ScimAttributes,
+  ScimEmail,
+  ScimGroupFilter,
+  ScimRange,
+  ScimUserFilter,
+} from '../../store/ports/people-store.ts';
 
 type Op = 'add' | 'replace' | 'remove';
 
@@ -101,10 +108,10 @@ function changeAt(op: Op, path: string, value: unknown): AttributeChange | null 
 const isOfExtension = (path: string) => /^urn:/i.test(path);
 
 /** The path without the name of its schema, if that is of the core. */
-export const withoutSchema = (path: string) => path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:\w+:/i, '');
+const withoutSchema = (path: string) => path.replace(/^urn:ietf:params:scim:schemas:core:2\.0:\w+:/i, '');
 
 /** The text of a quoted value, with its escapes resolved, or of one without quotes. */
-export function unquoted(value: string): string {
+function unquoted(value: string): string {
   const text = value.startsWith('"') ? parsedText(value) : value;
   if (text === null || text.includes('\0')) throw invalid(`${value} is no text in quotation marks.`, 'invalidSyntax');
   return text;
@@ -256,4 +263,140 @@ function truthOf(value: unknown): boolean {
   const text = asText(value)?.toLowerCase();
   if (text === 'true' || text === 'false') return text === 'true';
   throw invalid('active and primary are true or false.');
+}
+
+// Filters of a list, and which part of it is asked for (RFC 7644, 3.4.2). Pure.
+
+/** No list is longer. */
+export const maxResults = 200;
+
+type Asked = Readonly<Record<string, unknown>>;
+
+const userAttributes: Readonly<Record<string, keyof ScimUserFilter>> = {
+  id: 'id',
+  username: 'userName',
+  externalid: 'externalId',
+  active: 'active',
+  emails: 'email',
+  'emails.value': 'email',
+  'emails[type eq "work"].value': 'email',
+};
+
+const groupAttributes: Readonly<Record<string, keyof ScimGroupFilter>> = {
+  id: 'id',
+  displayname: 'displayName',
+  externalid: 'externalId',
+  members: 'member',
+  'members.value': 'member',
+};
+
+export function userFilter({ filter }: Asked): ScimUserFilter {
+  const { active, ...texts } = comparisons(filter, userAttributes);
+  if (active !== undefined && !/^(?:true|false)$/i.test(active))
+    throw invalid('active is true or false.', 'invalidFilter');
+  return { ...texts, ...(active !== undefined && { active: active.toLowerCase() === 'true' }) };
+}
+
+export function groupFilter({ filter }: Asked): ScimGroupFilter {
+  return comparisons(filter, groupAttributes);
+}
+
+const comparison = /\s*([a-z][\w:.]*(?:\[[^\]]*\]\.\w+)?)\s+eq\s+("(?:[^"\\]|\\.)*"|[^\s"()]+)\s*(?:\band\b|$)/iy;
+
+/** `userName eq "mia" and externalId eq "1"`. The one of each attribute must be the same. */
+function comparisons<Name extends string>(
+  filter: unknown,
+  attributes: Readonly<Record<string, Name>>,
+): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {};
+  if (filter === undefined) return found;
+  const text = String(filter);
+  comparison.lastIndex = 0;
+  do {
+    const [, path = '', value = ''] = comparison.exec(text) ?? [];
+    const local = withoutSchema(path).toLowerCase();
+    const name = Object.hasOwn(attributes, local) ? attributes[local] : undefined;
+    if (name === undefined || (found[name] ?? unquoted(value)) !== unquoted(value))
+      throw invalid(`Only "eq" and "and" are supported, of ${Object.keys(attributes).join(', ')}.`, 'invalidFilter');
+    found[name] = unquoted(value);
+  } while (comparison.lastIndex < text.length);
+  return found;
+}
+
+export function rangeOf({ startIndex, count }: Asked): ScimRange {
+  return {
+    skip: Math.max(1, wholeNumber('startIndex', startIndex, 1)) - 1,
+    limit: Math.min(maxResults, Math.max(0, wholeNumber('count', count, maxResults))),
+  };
+}
+
+function wholeNumber(name: string, value: unknown, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  throw invalid(`${name} is a whole number.`);
+}
+
+/** Without the attributes that are not asked for: `attributes=userName`, `excludedAttributes=members`. */
+export function asked<Resource extends object>(resource: Resource, { attributes, excludedAttributes }: Asked): object {
+  const only = namesIn(attributes);
+  const without = namesIn(excludedAttributes);
+  const isKept = (name: string) =>
+    always.has(name) || ((only.size === 0 || only.has(name.toLowerCase())) && !without.has(name.toLowerCase()));
+  return Object.fromEntries(Object.entries(resource).filter(([name]) => isKept(name)));
+}
+
+const always = new Set(['schemas', 'id']);
+
+/** The attributes in the list, of which a part may be named: `name.givenName`. */
+function namesIn(list: unknown): Set<string> {
+  const names = typeof list === 'string' ? list.split(',') : [];
+  return new Set(names.map((name) => withoutSchema(name.trim()).toLowerCase().replace(/\..*$/, '')).filter(Boolean));
+}
+
+// Errors in the words of SCIM (RFC 7644, 3.12).
+
+type ScimType = 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'noTarget' | 'uniqueness';
+
+export class ScimError extends Error {
+  readonly status: number;
+  readonly scimType: ScimType | null;
+
+  constructor(status: number, detail: string, scimType: ScimType | null = null) {
+    super(detail);
+    this.status = status;
+    this.scimType = scimType;
+  }
+}
+
+export const notFound = (what: 'User' | 'Group', id: string) => new ScimError(404, `${what} ${id} not found.`);
+export const invalid = (detail: string, scimType: ScimType = 'invalidValue') => new ScimError(400, detail, scimType);
+export const taken = (detail: string) => new ScimError(409, detail, 'uniqueness');
+
+/** Null for an error that is a bug. */
+export function scimErrorOf(thrown: unknown): ScimError | null {
+  if (thrown instanceof ScimError) return thrown;
+  if (thrown instanceof GatewayError) return new ScimError(errorKinds[thrown.code].status, thrown.message);
+  if (!(thrown instanceof Error) || !('status' in thrown) || typeof thrown.status !== 'number') return null;
+  // Of Express and its body parser.
+  switch ('type' in thrown ? thrown.type : null) {
+    case 'entity.too.large':
+      return new ScimError(413, 'The request is too large.');
+    case 'entity.parse.failed':
+      return invalid('The request is not valid JSON.', 'invalidSyntax');
+    case 'charset.unsupported':
+    case 'encoding.unsupported':
+      return new ScimError(415, 'Send JSON in UTF-8.');
+    default:
+      return thrown.status < 500 ? new ScimError(thrown.status, 'The request cannot be read.') : null;
+  }
+}
+
+export function describeScimError({ status, scimType, message }: ScimError) {
+  return {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+    status: String(status),
+    ...(scimType !== null && { scimType }),
+    detail: message,
+  };
 }

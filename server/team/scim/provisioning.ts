@@ -9,22 +9,34 @@ import { isSameIssuer, type PeopleSettings } from '../../contract/people.ts';
 import type { AuditChange, AuditEntry, ScimAction, ScimView } from '../../contract/people-views.ts';
 import { minuteMs } from '../../contract/units.ts';
 import { every } from '../../ground/timers.ts';
-import type { PeopleStore, StoredPerson } from '../../store/ports/people-store.ts';
-import type { ScimAttributes, ScimEnding, ScimGroup, ScimLeaver, ScimUser } from '../../store/ports/scim-store.ts';
+import type {
+  PeopleStore,
+  ScimAttributes,
+  ScimEnding,
+  ScimGroup,
+  ScimLeaver,
+  ScimUser,
+  StoredPerson,
+} from '../../store/ports/people-store.ts';
 import {
   type GroupChange,
+  groupFilter,
+  invalid,
   type MemberChange,
   newUser,
+  notFound,
   patchedGroup,
   patchedUser,
+  rangeOf,
   replacedGroup,
   replacedUser,
+  ScimError,
+  taken,
+  userFilter,
 } from './attributes.ts';
-import { groupFilter, rangeOf, userFilter } from './filters.ts';
-import { invalid, notFound, ScimError, taken } from './scim-error.ts';
 import { externalIdOf, readScimToken } from './standing.ts';
 
-export interface ProvisioningPorts {
+interface ProvisioningPorts {
   store: Pick<PeopleStore, 'scim' | 'listPeople' | 'note'>;
   /** The settings in force. */
   settings(): PeopleSettings | null;

@@ -4,8 +4,7 @@
  * identity providers let people change these: whoever took another one's would get their groups.
  */
 import { isSameIssuer, type PeopleSettings } from '../../contract/people.ts';
-import type { StoredPerson } from '../../store/ports/people-store.ts';
-import type { ScimStanding, ScimStore, ScimToken } from '../../store/ports/scim-store.ts';
+import type { ScimStanding, ScimStore, ScimToken, StoredPerson } from '../../store/ports/people-store.ts';
 
 export interface Standing {
   /** `unknown`: nothing was pushed of the person. */

@@ -4,24 +4,31 @@
  * refuse are admitted without asking. Everything is counted locally as well, so that this replica can continue alone at
  * any time.
  */
+
+import { GatewayError } from '../../contract/errors.ts';
 import type { RequestRecord } from '../../contract/ledger.ts';
+import type { Budget, Limits } from '../../contract/limit-settings.ts';
 import type { Limited, LimitMeter, LimitScope } from '../../contract/limits.ts';
 import type { SharedCountsSettings } from '../../contract/replica-limits.ts';
-import { type Clocks, type Estimate, noCharge, noSpending, type Settled } from '../../limits/account.ts';
+import {
+  type Account,
+  type Clocks,
+  type Estimate,
+  largest,
+  noCharge,
+  noSpending,
+  type Settled,
+} from '../../limits/account.ts';
 import type { JobOwner, Limiter, RateHeaders } from '../../limits/limiter.ts';
 import { type LocalLimiter, settledBy } from '../../limits/local-limiter.ts';
-import { metersOf } from '../../limits/meters.ts';
-import { refuseIfSpent, unknownSpending } from '../../limits/refusal.ts';
-import type { Amounts } from '../../store/sqlite/usage-history.ts';
+import { type Counted, findExceeded, metersOf, rateMeters } from '../../limits/meters.ts';
+import { nameOf, rateHeaders, refusal, refuseIfSpent, unknownSpending } from '../../limits/refusal.ts';
+import type { Amounts, Spent } from '../../store/sqlite/usage-history.ts';
 import type { BudgetAudits } from './budget-audits.ts';
-import { headersOf, type LimitedCounts, refuseIfExceeded } from './check-limits.ts';
-import type { CountedSubject } from './counted-subject.ts';
+import { type CountedSubject, SubjectRegistry } from './counted-subject.ts';
 import type { CountsConnection } from './counts-connection.ts';
-import { countsUnavailable, DegradedCounts, shareOf } from './degraded-counts.ts';
-import { PendingSettlements } from './pending-settlements.ts';
-import type { AdmissionReply, EndedRequest, ReplicaCounts } from './replica-counts.ts';
+import type { AdmissionReply, EndedRequest, ReplicaCounts, Settlement } from './replica-counts.ts';
 import type { ReplyCounts } from './reply-counts.ts';
-import { SubjectRegistry } from './subject-registry.ts';
 
 interface ReplicaLimiterPorts {
   connection: CountsConnection;
@@ -313,3 +320,122 @@ function limitedCountsOf(limited: Limited, counted: ReplyCounts | undefined): Li
 
 /** Encoded, because Valkey's replies are separated by spaces. */
 const leaseName = (job: string) => `job:${encodeURIComponent(job)}`;
+
+// Decides whether counts allow a request, by the same rules as the counts of a single process.
+
+/** A key or group, and the counts that apply to its limits. */
+interface LimitedCounts {
+  limited: Limited;
+  counted: Counted;
+}
+
+/** Throws a GatewayError if a limit is reached. */
+function refuseIfExceeded(limitedCounts: readonly LimitedCounts[], estimate: Estimate, clocks: Clocks): void {
+  const options = { clocks, isFree: estimate === noCharge, isPart: estimate.isPart === true };
+  for (const { limited, counted } of limitedCounts) {
+    const exceeded = findExceeded(counted, limited.limits, options);
+    if (exceeded)
+      throw refusal(limited, exceeded, { headers: headersOf(limitedCounts, clocks), nowMs: clocks.wallMs() });
+  }
+}
+
+function headersOf(limitedCounts: readonly LimitedCounts[], clocks: Clocks): RateHeaders {
+  const meters = limitedCounts.flatMap(({ limited, counted }) => rateMeters(counted, limited.limits, clocks));
+  return rateHeaders(meters, clocks.wallMs());
+}
+
+/**
+ * Beyond this number, the audit against the ledger restores what was spent. The oldest are kept, since they end leases.
+ */
+const maxPending = 10_000;
+const batchSize = 100;
+
+/** Settlements that have not reached Valkey, or may not have. */
+class PendingSettlements {
+  #settlements: Settlement[] = [];
+
+  add(settlement: Settlement): void {
+    if (this.#settlements.length < maxPending) this.#settlements.push(settlement);
+  }
+
+  /**
+   * Sends the settlements that are waiting now, in order. Rejects with the first failure; those that did not arrive
+   * stay.
+   */
+  async send(settle: (settlement: Settlement) => Promise<unknown>): Promise<void> {
+    for (let remaining = this.#settlements.length; remaining > 0; remaining -= batchSize) {
+      const batch = this.#settlements.splice(0, Math.min(batchSize, remaining));
+      const results = await Promise.allSettled(batch.map(settle));
+      this.#settlements.unshift(...batch.filter((_, index) => results[index]?.status === 'rejected'));
+      const failure = results.find((result) => result.status === 'rejected');
+      if (failure) throw failure.reason;
+    }
+  }
+}
+
+// Limits while Valkey is unavailable: each replica allows an equal share, judged by its own counts.
+
+const retryAfterSeconds = 5;
+
+/** A replica's share of the limits, at least 1 of each; budgets as `DegradedCounts` counts them. */
+function shareOf(limits: Limits, replicas: number): Limits {
+  const share = (amount: number | undefined) =>
+    amount === undefined ? undefined : Math.max(1, Math.floor(amount / replicas));
+  const { requestsPerMinute, tokensPerMinute, concurrent, budgets } = limits;
+  return {
+    requestsPerMinute: share(requestsPerMinute),
+    tokensPerMinute: share(tokensPerMinute),
+    concurrent: share(concurrent),
+    budgets,
+  };
+}
+
+/**
+ * The counts of this replica. For a budget, what it has spent since the last reply is multiplied by the number of
+ * replicas, because each of them may have spent the same. It is never less
+ * than the amount in the ledger.
+ */
+export class DegradedCounts implements Counted {
+  readonly requests: Counted['requests'];
+  readonly tokens: Counted['tokens'];
+  readonly running: number;
+  readonly reserved: Counted['reserved'];
+  readonly #account: Account;
+  readonly #subject: CountedSubject;
+  readonly #replicas: number;
+
+  constructor(account: Account, subject: CountedSubject, replicas: number) {
+    const { likely, most } = account.reserved;
+    this.#account = account;
+    this.#subject = subject;
+    this.#replicas = replicas;
+    this.requests = account.requests;
+    this.tokens = account.tokens;
+    this.running = account.running;
+    this.reserved = { likely, most: { usd: most.usd * replicas, tokens: most.tokens * replicas } };
+  }
+
+  spent(per: Budget['per']): ReturnType<Counted['spent']> {
+    const counted = this.#account.spent(per);
+    const lastSpent = this.#subject.lastSpent(per, counted.period);
+    if (!lastSpent) return counted;
+    const ownSpent = this.#account.own(per);
+    const since = (unit: keyof Spent) => Math.max(0, ownSpent[unit] - lastSpent.own[unit]) * this.#replicas;
+    const { usd, tokens, unpriced } = lastSpent.all;
+    const spent = largest(counted.spent, {
+      usd: usd + since('usd'),
+      tokens: tokens + since('tokens'),
+      unpriced: unpriced + since('unpriced'),
+    });
+    return { period: counted.period, spent, isKnown: true };
+  }
+}
+
+/** A hard budget blocks while its rest is unknown. */
+function countsUnavailable(limited: Limited): GatewayError {
+  return new GatewayError(
+    'shared_counts_unavailable',
+    `Valkey, where the replicas of Sluice count together, cannot be reached now, so it is not known what is left of the hard budget of ${nameOf(limited)}. Please try again in a few seconds. To go on without it, set settings.sharedCounts.hardBudgets to "open".`,
+    { retryAfterSeconds },
+  );
+}

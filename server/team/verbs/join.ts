@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Examples } from '../../cli/examples.ts';
+import type { Examples } from '../../cli/help.ts';
 import { offerPreset } from '../../cli/offer-preset.ts';
 import { CliError, exitCodes } from '../../cli/programs/exit-codes.ts';
 import type { VerbContext, Verbs } from '../../cli/verb.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Examples } from '../../cli/examples.ts';
+import type { Examples } from '../../cli/help.ts';
 import { createOutput, type Output } from '../../cli/output.ts';
 import { CliError } from '../../cli/programs/exit-codes.ts';
 import { localTime } from '../../cli/shown.ts';

@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Examples } from '../../cli/examples.ts';
+import type { Examples } from '../../cli/help.ts';
 import { collectLimits, type LimitsChoice, limitCells, limitHelp } from '../../cli/limit-option.ts';
 import type { Output } from '../../cli/output.ts';
 import { findPerson } from '../../cli/role.ts';

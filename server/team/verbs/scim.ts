@@ -1,7 +1,6 @@
 /** `sluice scim`: whether the identity provider pushes people and groups to a team gateway, and its token for that. */
 import type { Command } from 'commander';
-import type { Examples } from '../../cli/examples.ts';
-import { notes } from '../../cli/help.ts';
+import { type Examples, notes } from '../../cli/help.ts';
 import { fact, moment } from '../../cli/shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
 import type { Verbs } from '../../cli/verb.ts';

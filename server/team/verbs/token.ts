@@ -2,8 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Control } from '../../cli/control.ts';
-import type { Examples } from '../../cli/examples.ts';
-import { notes } from '../../cli/help.ts';
+import { type Examples, notes } from '../../cli/help.ts';
 import { type Cell, localTime, moment, optional, table } from '../../cli/shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from '../../cli/terminal.ts';
 import type { Verbs } from '../../cli/verb.ts';

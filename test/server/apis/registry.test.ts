@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeSegment } from '../../../server/apis/core/requests/segments.ts';
-import { openaiApi } from '../../../server/apis/openai/api.ts';
-import { openaiRoutes } from '../../../server/apis/openai/routes.ts';
+import { openaiApi, openaiRoutes } from '../../../server/apis/openai/routes.ts';
 import { Registry, servedApis } from '../../../server/apis/registry.ts';
 import { findRoute } from '../../support/routes.ts';
 

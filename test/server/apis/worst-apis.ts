@@ -1,8 +1,8 @@
 /** The most expensive input that clients of Anthropic's and Gemini's API, and upstreams of each API and cloud, could send. */
-import { anthropicApi } from '../../../server/apis/anthropic/api.ts';
-import { messages, messagesStream } from '../../../server/apis/anthropic/messages.ts';
+
+import { messages, messagesStream, messagesUsage } from '../../../server/apis/anthropic/messages.ts';
+import { anthropicApi } from '../../../server/apis/anthropic/routes.ts';
 import { droppedBetas } from '../../../server/apis/anthropic/translation/translation.ts';
-import { messagesUsage } from '../../../server/apis/anthropic/usage.ts';
 import { converse, converseStream } from '../../../server/apis/bedrock/converse.ts';
 import {
   claudeFrames,
@@ -15,8 +15,8 @@ import { objectIn, onOneLine } from '../../../server/apis/bedrock/provider/frame
 import { sortBetas } from '../../../server/apis/core/dialects/hosted-claude.ts';
 import { referredIn } from '../../../server/apis/core/referred-input.ts';
 import type { StreamFormat } from '../../../server/apis/core/stream-format.ts';
-import { locateGemini } from '../../../server/apis/gemini/api.ts';
 import { generateArrayStream, generateContent, generateStream } from '../../../server/apis/gemini/generate.ts';
+import { locateGemini } from '../../../server/apis/gemini/routes.ts';
 import { modelOnVertex } from '../../../server/apis/gemini/vertex/vertex.ts';
 import { CountTranslator } from '../../../server/apis/translation/count-translator.ts';
 import { createEmbeddingsTranslator } from '../../../server/apis/translation/embeddings-translator.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandsBelow } from '../../../server/cli/examples.ts';
+import { commandsBelow } from '../../../server/cli/help.ts';
 import { createProgram } from '../../../server/cli/program.ts';
 import { optionalParts } from '../../../server/optional-parts.ts';
 import { runVerb } from './run-cli.ts';

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { commandsBelow } from '../../../server/cli/examples.ts';
+import { commandsBelow } from '../../../server/cli/help.ts';
 import { createProgram, examplesOf } from '../../../server/cli/program.ts';
 import { optionalParts } from '../../../server/optional-parts.ts';
 import { onlyIf } from '../../support/only-if.ts';

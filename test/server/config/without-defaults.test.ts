@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { memberWithoutDefaults, withoutDefaults } from '../../../server/config/without-defaults.ts';
 import { type ConfigInput, configSchema } from '../../../server/contract/config.ts';
 import { settingsSchema } from '../../../server/contract/settings.ts';
+import { memberWithoutDefaults, withoutDefaults } from '../../../server/store/postgres/config-store.ts';
 
 /** Each contains a value that is not the default: at the top level, in a nested object, or in a list. */
 const stated: ConfigInput = {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ConfigFormat, ConfigSyntaxError } from '../../../server/connect/config-format.ts';
 import { dotenvFormat } from '../../../server/connect/dotenv-format.ts';
 import { jsonFormat } from '../../../server/connect/json-format.ts';
-import { mergeSettings } from '../../../server/connect/merge-settings.ts';
+import { type ConfigFormat, ConfigSyntaxError, mergeSettings } from '../../../server/connect/merge-settings.ts';
 import { tomlFormat } from '../../../server/connect/toml-format.ts';
 import { yamlFormat, yamlListFormat } from '../../../server/connect/yaml-format.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filterText, readFilterText, withCondition } from '../../../server/contract/request-filter.ts';
+import { conditionsOf, conditionText, readFilterText, withCondition } from '../../../server/contract/request-filter.ts';
 
 describe('a written filter', () => {
   it.each<[text: string, filter: object, words?: string]>([
@@ -29,7 +29,8 @@ describe('a written filter', () => {
     ['', {}],
   ])('%s', (text, filter, words = '') => {
     expect(readFilterText(text)).toEqual({ filter, words, wrong: [] });
-    expect(readFilterText(filterText(filter))).toEqual({ filter, words: '', wrong: [] });
+    const written = conditionsOf(filter).map(conditionText).join(' ');
+    expect(readFilterText(written)).toEqual({ filter, words: '', wrong: [] });
   });
 
   it.each([

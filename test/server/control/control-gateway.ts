@@ -7,7 +7,7 @@ import { createConfPersistence } from '../../../server/config/persistence.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import type { ControlEvent, EventMessage } from '../../../server/contract/events.ts';
-import type { Caller } from '../../../server/control/people/caller.ts';
+import type { Caller } from '../../../server/control/people/people.ts';
 import type { Gateway } from '../../../server/engine/gateway.ts';
 import type { SecretStore } from '../../../server/secrets/secret-store.ts';
 import { hashOf, startGateway, type TestGateway, type TestPorts, testKey } from '../../support/gateway.ts';

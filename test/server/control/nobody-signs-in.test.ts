@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Caller } from '../../../server/control/people/caller.ts';
+import type { Caller } from '../../../server/control/people/people.ts';
 import { type ControlGateway, refusalOf, startControlGateway } from './control-gateway.ts';
 
 let sluice: ControlGateway;

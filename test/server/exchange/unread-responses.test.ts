@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sseFraming } from '../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../server/apis/core/sse-framing.ts';
 import { ClientResponse } from '../../../server/exchange/answer/client-response.ts';
 import type { UpstreamCall } from '../../../server/transport/transport.ts';
 

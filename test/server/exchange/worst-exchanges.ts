@@ -1,12 +1,12 @@
-import { sseFraming } from '../../../server/apis/core/streams/sse-framing.ts';
-import { chatStream } from '../../../server/apis/openai/wire/chat-stream.ts';
+import { sseFraming } from '../../../server/apis/core/sse-framing.ts';
+import { chatStream } from '../../../server/apis/openai/wire/streams.ts';
 import { upstreamTranslations } from '../../../server/apis/translation/translation-registry.ts';
 import { ClientReasoning, ReasoningObserver } from '../../../server/exchange/translation/client-reasoning.ts';
 import { withHistory, withReferredItems } from '../../../server/exchange/translation/kept-history.ts';
 import { type Fault, isEarly, type ResponseFault } from '../../../server/faults/fault-kinds.ts';
 import { FaultTextError, parseFaults } from '../../../server/faults/parse-rule.ts';
 import { type Shape, shapeResponse } from '../../../server/faults/shape-response.ts';
-import type { ResponseStore } from '../../../server/store/ports/response-store.ts';
+import type { ResponseStore } from '../../../server/store/ports/kept-stores.ts';
 import type { WorstCase } from '../worst-cases.ts';
 
 // The most expensive responses and requests for faults on purpose.

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { estimateTokens } from '../../../server/apis/core/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../server/apis/core/usage/prompt-estimate.ts';
 import { hashOf, mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { eventStream, json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { chatUsage, chatWithUsage, chunk } from './streams.ts';

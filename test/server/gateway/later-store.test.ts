@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { openLocalStore } from '../../../server/store/local-store.ts';
-import type { KnownJobs } from '../../../server/store/ports/job-store.ts';
+import type { KnownJobs } from '../../../server/store/ports/kept-stores.ts';
 import type { Store, StoreOptions } from '../../../server/store/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

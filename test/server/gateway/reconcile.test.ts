@@ -7,7 +7,7 @@
 import http from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { estimateTokens } from '../../../server/apis/core/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../server/apis/core/usage/prompt-estimate.ts';
 import type { ConfigInput } from '../../../server/contract/config.ts';
 import type { Usage } from '../../../server/contract/ledger.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';

@@ -3,8 +3,8 @@
  * whole and streamed, from one byte a chunk to answers of 200 kB, and at the odd places where services put it.
  */
 import { describe, expect, test } from 'vitest';
-import { messagesReports } from '../../../server/apis/anthropic/usage.ts';
-import { converseReports } from '../../../server/apis/bedrock/usage.ts';
+import { messagesReports } from '../../../server/apis/anthropic/messages.ts';
+import { converseReports } from '../../../server/apis/bedrock/converse.ts';
 import { reportedUsage, StreamedUsage, type UsageReports } from '../../../server/apis/core/usage/reported-usage.ts';
 import { geminiReports } from '../../../server/apis/gemini/usage.ts';
 import { plainReports, responseReports } from '../../../server/apis/openai/usage/usage-shapes.ts';

@@ -6,7 +6,7 @@ import { converseFacts } from '../../../server/apis/bedrock/translation/model-fa
 import { identify, isSameModel, purposeOf } from '../../../server/contract/model-identity.ts';
 import { claudeFacts, geminiFacts, largestAnswer, openaiFacts } from '../../../server/models/model-facts.ts';
 import { createPriceTable } from '../../../server/models/price-table.ts';
-import { compileDenied } from '../../../server/routing/pattern.ts';
+import { compileDenied } from '../../../server/routing/compile-keys.ts';
 
 interface Named {
   name: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../server/observability/prometheus.ts';
-import { UsageSums } from '../../../server/store/sqlite/usage-cells.ts';
+import { UsageSums } from '../../../server/store/sqlite/derived-rows.ts';
 import { readPrometheusText } from '../../support/prometheus-text.ts';
 import { attemptRecord } from '../../support/stand-ins.ts';
 import { finishedRow, rescuedRow } from '../store/sqlite/records.ts';

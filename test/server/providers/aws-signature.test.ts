@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { awsSigning } from '../../../server/apis/bedrock/provider/signing.ts';
+import { awsSigning } from '../../../server/apis/bedrock/provider/bedrock.ts';
 import type { Transport } from '../../../server/transport/transport.ts';
 import { awsSignature } from '../../support/stand-ins.ts';
 

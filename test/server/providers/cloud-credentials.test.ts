@@ -1,10 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { bedrockDialect } from '../../../server/apis/bedrock/provider/bedrock.ts';
-import { awsSigning, readAwsKeys } from '../../../server/apis/bedrock/provider/signing.ts';
+import { awsSigning, bedrockDialect, readAwsKeys } from '../../../server/apis/bedrock/provider/bedrock.ts';
 import type { SignedRequest } from '../../../server/apis/core/dialects/dialect.ts';
-import { googleSigning } from '../../../server/apis/gemini/vertex/credential.ts';
-import { TokenHolder } from '../../../server/apis/gemini/vertex/token-holder.ts';
+import { googleSigning, TokenHolder } from '../../../server/apis/gemini/vertex/credential.ts';
 import { scriptedTransport } from '../../support/stand-ins.ts';
 
 describe('an access key of AWS', () => {

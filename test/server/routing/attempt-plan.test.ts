@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Failure } from '../../../server/apis/core/failure.ts';
+import type { Failure } from '../../../server/apis/core/errors/verdict.ts';
 import { GatewayError } from '../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../server/contract/policy.ts';
 import { AttemptPlan } from '../../../server/routing/attempt-plan.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchesAny } from '../../../server/routing/pattern.ts';
+import { matchesAny } from '../../../server/routing/compile-keys.ts';
 import { asking, hashOf, none, type Parts, provider, snapshotOf } from '../../support/providers.ts';
 import { tries } from '../../support/sweep.ts';
 

@@ -3,8 +3,11 @@ import { IconPlayerRecord } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import type { CaptureAbsence, CapturedMessage, HeaderList } from '../../../../server/contract/capture.ts';
 import { contentOf, jsonValueOf } from '../../../../server/contract/conversation/body-content.ts';
-import type { ShownMedia, ShownPart } from '../../../../server/contract/conversation/conversation.ts';
-import { readConversation } from '../../../../server/contract/conversation/read-conversation.ts';
+import {
+  readConversation,
+  type ShownMedia,
+  type ShownPart,
+} from '../../../../server/contract/conversation/read-conversation.ts';
 import type { CapturedBody, RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import bodyClasses from '../../../components/body/Body.module.css';
 import { BodyView, Medium } from '../../../components/body/BodyView.tsx';

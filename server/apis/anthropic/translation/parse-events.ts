@@ -1,13 +1,13 @@
 /** Parses a stream of Anthropic's API. Source: API reference, "Streaming messages". */
 import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
-import type { StreamEvent } from '../../core/sse-event.ts';
+import type { StreamEvent } from '../../core/stream-format.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { type AnswerEvent, type CallEvent, EventUsage } from '../../neutral/neutral-answer.ts';
-import { messagesReports, parseStop } from '../usage.ts';
+import { messagesReports, parseStop } from '../messages.ts';
 
 type Json = Record<string, unknown>;
 

@@ -3,10 +3,9 @@
  * gaps, only one block is open at a time, `message_delta` has the complete usage, and a broken stream has no end event.
  */
 
-import { escapeText } from '../../neutral/answers/growing-text.ts';
 import type { AnswerContext, EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
-import { RawJson } from '../../neutral/json-text.ts';
+import { escapeText, RawJson } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type {
   Answer,
@@ -19,8 +18,7 @@ import type {
   TokenUsage,
 } from '../../neutral/neutral-answer.ts';
 import { envelopeOfNothing, wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
-import { renderStop, renderUsage } from '../usage.ts';
-import { writeAnthropicError } from '../write-error.ts';
+import { renderStop, renderUsage, writeAnthropicError } from '../messages.ts';
 
 type Json = Record<string, unknown>;
 type OpenBlock = 'text' | 'thinking' | 'call';

@@ -2,7 +2,6 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import { type ClaudeFacts, claudeFacts, largestAnswer } from '../../../models/model-facts.ts';
-import { append } from '../../neutral/answers/growing-text.ts';
 import type {
   CallPart,
   Conversation,
@@ -14,7 +13,7 @@ import type {
   ToolChoice,
   Turn,
 } from '../../neutral/conversation.ts';
-import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
+import { append, parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { type Losses, refuse } from '../../neutral/losses.ts';
 import { budgetOf, effortOf, isOff, nearestEffort } from '../../neutral/requests/reasoning-effort.ts';
 import {

@@ -1,9 +1,9 @@
 /** Converts AWS's event-stream frames to server-sent events. Source: AWS, "Event stream encoding". */
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
-import { ComparedBytes } from '../../../ground/compared-bytes.ts';
 import { TransportError } from '../../../transport/transport-error.ts';
 import type { StreamUnpacker } from '../../core/dialects/dialect.ts';
+import { ComparedBytes } from '../../core/stream-format.ts';
 import { type FrameFormat, objectIn } from './frames.ts';
 
 const lengthBytes = 4;

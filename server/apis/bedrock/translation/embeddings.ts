@@ -4,7 +4,7 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { bedrockEmbedder } from '../../../models/model-facts.ts';
-import { wholeNumberOf } from '../../core/token-counts.ts';
+import { wholeNumberOf } from '../../core/usage/reported-usage.ts';
 import { type EmbeddingsAnswer, type EmbeddingsUpstream, vectorOf } from '../../neutral/embeddings.ts';
 import { refuse } from '../../neutral/losses.ts';
 

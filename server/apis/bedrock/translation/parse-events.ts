@@ -4,14 +4,14 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
-import type { StreamEvent } from '../../core/sse-event.ts';
+import type { StreamEvent } from '../../core/stream-format.ts';
 import { entryOf } from '../../core/table-entry.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
 import { writeJson } from '../../neutral/json-text.ts';
 import { type AnswerEvent, EventUsage, type Stop, type StopReason } from '../../neutral/neutral-answer.ts';
-import { converseReports } from '../usage.ts';
+import { converseReports } from '../converse.ts';
 
 type Json = Record<string, unknown>;
 

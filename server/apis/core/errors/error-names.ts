@@ -4,7 +4,7 @@
  */
 
 import { type BoundedPattern, boundedPattern } from '../../../ground/bounded-pattern.ts';
-import { findMember } from '../../json/fragment-members.ts';
+import { findMember } from '../../json/json-peek.ts';
 import { entryOf } from '../table-entry.ts';
 import type { UpstreamError } from '../upstream-error.ts';
 import type { NamingMember } from '../wire.ts';

@@ -3,9 +3,15 @@
  * answered.
  */
 import type { RequestSession, ToolResult } from '../../../contract/ledger.ts';
-import { type Member, membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
 import { JsonNames } from '../../json/json-names.ts';
-import { type JsonField, type JsonPeek, peekJson } from '../../json/json-peek.ts';
+import {
+  type JsonField,
+  type JsonPeek,
+  type Member,
+  membersOfBeginning,
+  membersOfEnd,
+  peekJson,
+} from '../../json/json-peek.ts';
 import { type ByteRange, isEscaped } from '../../json/json-scan.ts';
 import type { RawField, RequestView } from '../wire.ts';
 

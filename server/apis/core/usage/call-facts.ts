@@ -5,9 +5,9 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import { type Member, membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
+import { type Member, membersOfBeginning, membersOfEnd } from '../../json/json-peek.ts';
 import { parseObject } from '../../json/parse-object.ts';
-import { linesOf } from '../sse-event.ts';
+import { linesOf } from '../sse-framing.ts';
 import type { FactPlaces, KeptAnswer, MeasuredRequest } from '../wire.ts';
 import { isEventStream } from './reported-usage.ts';
 

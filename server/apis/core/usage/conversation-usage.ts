@@ -3,8 +3,7 @@ import type { Usage } from '../../../contract/ledger.ts';
 import { parseObject } from '../../json/parse-object.ts';
 import { mostInput, referredIn, type SizeOf } from '../referred-input.ts';
 import { runningFor } from '../requests/tool-runners.ts';
-import { linesOf } from '../sse-event.ts';
-import { plausibleUsage, unbounded } from '../token-counts.ts';
+import { linesOf } from '../sse-framing.ts';
 import type {
   ExtractedUsage,
   FactPlaces,
@@ -16,10 +15,15 @@ import type {
   WholeFormat,
   Wire,
 } from '../wire.ts';
-import { estimateTokens } from './estimate-tokens.ts';
 import { askedTerms, type OwnTerms, readPriceTerms, type TermsOf } from './price-terms.ts';
-import { estimatePrompt, likelyPromptTokens, mostPromptTokens, type PromptMembers } from './prompt-estimate.ts';
-import { countsAt } from './reported-usage.ts';
+import {
+  estimatePrompt,
+  estimateTokens,
+  likelyPromptTokens,
+  mostPromptTokens,
+  type PromptMembers,
+} from './prompt-estimate.ts';
+import { countsAt, plausibleUsage, unbounded } from './reported-usage.ts';
 
 /** What differs between the APIs. */
 interface ConversationUsage<Name extends string> {

@@ -8,7 +8,7 @@ import { boundedPattern } from '../../../ground/bounded-pattern.ts';
 import { parseObject } from '../../json/parse-object.ts';
 import { hasEscapedLetters, referredIn } from '../referred-input.ts';
 import { runningFor } from '../requests/tool-runners.ts';
-import { linesOf } from '../sse-event.ts';
+import { linesOf } from '../sse-framing.ts';
 import type { KeptAnswer, MeasuredRequest } from '../wire.ts';
 import { mostHeardTokens } from './prompt-estimate.ts';
 import { isEventStream } from './reported-usage.ts';

@@ -1,7 +1,7 @@
 /** `:batchEmbedContents` and `:embedContent`. Source: Google, "Gemini API reference", "Embeddings". */
 import { isObject } from '../../../contract/is-object.ts';
 import { mostPredictedTexts, mostTextsOfGemini } from '../../../models/model-facts.ts';
-import { wholeNumberOf } from '../../core/token-counts.ts';
+import { wholeNumberOf } from '../../core/usage/reported-usage.ts';
 import {
   type EmbeddingsAnswer,
   type EmbeddingsRequest,

@@ -3,7 +3,7 @@
  * bytes of UTF-8. Source: Gemini API reference, `GroundingMetadata` and `Segment`.
  */
 import { isObject } from '../../../contract/is-object.ts';
-import type { TextParts } from '../../neutral/answers/growing-text.ts';
+import type { TextParts } from '../../neutral/json-text.ts';
 import type { AnswerEvent, Citation, SourcePlace } from '../../neutral/neutral-answer.ts';
 
 type Json = Record<string, unknown>;

@@ -1,13 +1,13 @@
 /** Parses a stream of Gemini's API: each event is an answer with the next parts. */
 import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
-import type { StreamEvent } from '../../core/sse-event.ts';
+import type { StreamEvent } from '../../core/stream-format.ts';
 import { errorIn } from '../../core/upstream-error.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import { parseLosslessJson, writeJson } from '../../neutral/json-text.ts';
 import { kindOfMediaType, sourceOfData } from '../../neutral/media.ts';
 import { type AnswerEvent, EventUsage, type Stop } from '../../neutral/neutral-answer.ts';
-import { derivedCallId } from '../../neutral/requests/call-ids.ts';
+import { derivedCallId } from '../../neutral/requests/rendering.ts';
 import { geminiReports, parseFinish } from '../usage.ts';
 import { Grounding } from './grounding.ts';
 

@@ -1,9 +1,8 @@
 /** Renders a stream of Gemini's API. Its clients expect whole calls, so each is sent once it is complete. */
 
-import { GrowingText, TextParts } from '../../neutral/answers/growing-text.ts';
 import type { AnswerContext, EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { CallPart, MediaPart, Seal } from '../../neutral/conversation.ts';
-import { RawJson, writeJson } from '../../neutral/json-text.ts';
+import { GrowingText, RawJson, TextParts, writeJson } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type {
   Answer,

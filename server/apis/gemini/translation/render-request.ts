@@ -3,7 +3,6 @@
 import { isObject } from '../../../contract/is-object.ts';
 import { type GeminiFacts, geminiFacts } from '../../../models/model-facts.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { append } from '../../neutral/answers/growing-text.ts';
 import type {
   CallPart,
   Conversation,
@@ -14,7 +13,7 @@ import type {
   Tool,
   Turn,
 } from '../../neutral/conversation.ts';
-import { parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
+import { append, parseLosslessJson, RawJson } from '../../neutral/json-text.ts';
 import { type Losses, refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textIn, textOfDocument } from '../../neutral/media.ts';
 import { placeholderSignature } from '../../neutral/requests/carried-reasoning.ts';

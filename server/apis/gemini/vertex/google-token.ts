@@ -4,7 +4,12 @@ import { isObject } from '../../../contract/is-object.ts';
 import { readResponse } from '../../../transport/fetch.ts';
 import type { Transport } from '../../../transport/transport.ts';
 import { TransportError } from '../../../transport/transport-error.ts';
-import type { AccessToken } from './token-holder.ts';
+
+export interface AccessToken {
+  value: string;
+  /** Unix milliseconds. */
+  expiresAt: number;
+}
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 /** Assumed for a token whose expiry the library does not report. */

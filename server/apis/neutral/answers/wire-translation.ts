@@ -2,14 +2,13 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import type { ToldError } from '../../core/errors/verdict.ts';
-import type { StreamEvent } from '../../core/sse-event.ts';
+import type { StreamEvent } from '../../core/stream-format.ts';
 import type { ClientApi } from '../client-api.ts';
 import type { Conversation, Origin } from '../conversation.ts';
 import { parseLosslessJson } from '../json-text.ts';
 import type { Loss, Losses } from '../losses.ts';
 import type { Answer, AnswerError, AnswerEvent, DeltaEvent, Stop } from '../neutral-answer.ts';
-import { CallIds, type ToolNames } from '../requests/call-ids.ts';
-import type { RenderedRequest, Target } from '../requests/rendering.ts';
+import { CallIds, type RenderedRequest, type Target, type ToolNames } from '../requests/rendering.ts';
 
 /** Parses one stream of an upstream. */
 export interface EventParser {

@@ -51,25 +51,3 @@ export function effortFor(rendering: Rendering, { efforts }: OpenaiFacts): strin
   else if (nearest !== undefined && nearest !== effort) rendering.emulate('reasoning', 'out-of-range');
   return nearest;
 }
-
-export function temperatureOf(
-  rendering: Rendering,
-  { takesSampling }: OpenaiFacts,
-): Record<string, number | undefined> {
-  const { temperature, topP } = rendering.conversation.sampling;
-  if (takesSampling) return { temperature, top_p: topP };
-  rendering.drop('temperature', temperature === 1 ? undefined : temperature, 'model-takes-none');
-  rendering.drop('topP', topP === 1 ? undefined : topP, 'model-takes-none');
-  return {};
-}
-
-/** OpenAI's API reference, `safety_identifier`. */
-const maxUserLength = 64;
-
-/** The client's end user, unless the name that the client has for them is too long. */
-export function userOf(rendering: Rendering): string | undefined {
-  const { user } = rendering.conversation;
-  if (user === undefined || user.length <= maxUserLength) return user;
-  rendering.drop('user', user, 'no-equal');
-  return undefined;
-}

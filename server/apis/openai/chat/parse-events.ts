@@ -1,10 +1,10 @@
 /** Parses the stream of a chat completion. */
 import { isObject } from '../../../contract/is-object.ts';
 import { tellErrorWithin } from '../../core/errors/verdict.ts';
-import type { StreamEvent } from '../../core/sse-event.ts';
-import { append, GrowingText } from '../../neutral/answers/growing-text.ts';
+import type { StreamEvent } from '../../core/stream-format.ts';
 import type { EventParser } from '../../neutral/answers/wire-translation.ts';
 import type { Seal } from '../../neutral/conversation.ts';
+import { append, GrowingText } from '../../neutral/json-text.ts';
 import {
   type AnswerError,
   type AnswerEvent,
@@ -13,10 +13,10 @@ import {
   EventUsage,
   type StopReason,
 } from '../../neutral/neutral-answer.ts';
-import { derivedCallId } from '../../neutral/requests/call-ids.ts';
+import { derivedCallId } from '../../neutral/requests/rendering.ts';
 import { annotationEvent, listedSources } from '../url-citations.ts';
 import { plainReports } from '../usage/usage-shapes.ts';
-import { chatErrorIn } from '../wire/formats.ts';
+import { chatErrorIn } from '../wire/streams.ts';
 import {
   argumentsOf,
   calledIn,

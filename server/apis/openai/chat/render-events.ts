@@ -1,8 +1,8 @@
 /** Renders the stream of a chat completion. */
 
-import { escapeText, GrowingText } from '../../neutral/answers/growing-text.ts';
 import type { AnswerContext, EventRenderer } from '../../neutral/answers/wire-translation.ts';
 import type { CallPart, ThinkingPart } from '../../neutral/conversation.ts';
+import { escapeText, GrowingText } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type {
   Answer,
@@ -15,8 +15,8 @@ import type {
 } from '../../neutral/neutral-answer.ts';
 import { wrapSeal } from '../../neutral/requests/carried-reasoning.ts';
 import { chatAnnotation } from '../url-citations.ts';
-import { chatErrorEvent } from '../wire/chat-stream.ts';
 import { openaiErrorBody } from '../wire/formats.ts';
+import { chatErrorEvent } from '../wire/streams.ts';
 import { renderChatUsage, renderFinishReason } from './parse-message.ts';
 
 type Json = Record<string, unknown>;

@@ -4,7 +4,6 @@ import type { LossCode } from '../../../contract/loss-codes.ts';
 import { type OpenaiFacts, openaiFacts } from '../../../models/model-facts.ts';
 import type { ChatFlavour, RefusedMembers } from '../../core/chat-flavour.ts';
 import { entryOf } from '../../core/table-entry.ts';
-import { append } from '../../neutral/answers/growing-text.ts';
 import type { FieldName } from '../../neutral/client-api.ts';
 import type {
   AnswerFormat,
@@ -19,10 +18,10 @@ import type {
   ToolChoice,
   Turn,
 } from '../../neutral/conversation.ts';
-import { writeJson } from '../../neutral/json-text.ts';
+import { append, writeJson } from '../../neutral/json-text.ts';
 import { type Losses, refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textIn, textOfDocument, urlOfSource } from '../../neutral/media.ts';
-import { effortFor, temperatureOf, userOf } from '../../neutral/requests/reasoning-effort.ts';
+import { effortFor } from '../../neutral/requests/reasoning-effort.ts';
 import {
   errorText,
   goOn,
@@ -30,6 +29,8 @@ import {
   type RenderedRequest,
   Rendering,
   type Target,
+  temperatureOf,
+  userOf,
 } from '../../neutral/requests/rendering.ts';
 import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
 import { fitFormat, mayBeStrict } from '../answer-format.ts';

@@ -2,10 +2,10 @@
 
 import type { ErrorBody } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
-import type { StreamEvent } from '../../core/sse-event.ts';
-import { type Splice, type SpliceOptions, TextMatch } from '../../core/stream-text.ts';
+import type { StreamEvent } from '../../core/stream-format.ts';
+import { type Splice, type SpliceOptions, TextMatch } from '../../core/wire.ts';
 import { parseObject } from '../../json/parse-object.ts';
-import { chatErrorEvent, maxChoices } from '../wire/chat-stream.ts';
+import { chatErrorEvent, maxChoices } from '../wire/streams.ts';
 import { TextBytes } from './text-bytes.ts';
 
 interface ChatSpliceOptions extends SpliceOptions {

@@ -1,5 +1,5 @@
 /** The continuation of streams of OpenAI's API: how a second target is asked, and its answer joined to the first. */
-import type { Prefix, RescueFormat } from '../../core/stream-text.ts';
+import type { Prefix, RescueFormat } from '../../core/wire.ts';
 import { JsonNames } from '../../json/json-names.ts';
 import { type JsonEdit, joinBytes, peekLongJson, piecesOf } from '../../json/json-peek.ts';
 import { ChatSplice, ChatText, type PartialChat } from './chat.ts';

@@ -4,10 +4,10 @@
 
 import type { ErrorBody } from '../../../contract/errors.ts';
 import { isObject } from '../../../contract/is-object.ts';
-import type { StreamEvent } from '../../core/sse-event.ts';
-import { type Splice, TextMatch } from '../../core/stream-text.ts';
+import type { StreamEvent } from '../../core/stream-format.ts';
+import { type Splice, TextMatch } from '../../core/wire.ts';
 import { parseObject } from '../../json/parse-object.ts';
-import { responseErrorEvents } from '../wire/typed-stream.ts';
+import { responseErrorEvents } from '../wire/streams.ts';
 import { TextBytes } from './text-bytes.ts';
 
 type Event = Record<string, unknown>;

@@ -1,8 +1,8 @@
 /** Renders the stream of a response, item by item; its last event contains the whole response. */
-import { escapeText, GrowingText, TextParts } from '../../neutral/answers/growing-text.ts';
+
 import { type AnswerContext, type EventRenderer, isWholeObject } from '../../neutral/answers/wire-translation.ts';
 import type { AnswerFormat, CallPart, Conversation, Seal, Tool } from '../../neutral/conversation.ts';
-import { writeJson } from '../../neutral/json-text.ts';
+import { escapeText, GrowingText, TextParts, writeJson } from '../../neutral/json-text.ts';
 import { pictureAsText } from '../../neutral/media.ts';
 import type {
   Answer,

@@ -15,8 +15,16 @@ import type {
 import { writeJson } from '../../neutral/json-text.ts';
 import { type Losses, refuse } from '../../neutral/losses.ts';
 import { fileNameOf, textOfDocument, urlOfSource } from '../../neutral/media.ts';
-import { effortFor, temperatureOf, userOf } from '../../neutral/requests/reasoning-effort.ts';
-import { errorText, goOn, type RenderedRequest, Rendering, type Target } from '../../neutral/requests/rendering.ts';
+import { effortFor } from '../../neutral/requests/reasoning-effort.ts';
+import {
+  errorText,
+  goOn,
+  type RenderedRequest,
+  Rendering,
+  type Target,
+  temperatureOf,
+  userOf,
+} from '../../neutral/requests/rendering.ts';
 import { fitSchema } from '../../neutral/schemas/fit-schema.ts';
 import { fitFormat, mayBeStrict } from '../answer-format.ts';
 

@@ -5,8 +5,8 @@
 
 import { isObject } from '../../../contract/is-object.ts';
 import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import { linesOf } from '../../core/sse-event.ts';
-import { estimateTokens } from '../../core/usage/estimate-tokens.ts';
+import { linesOf } from '../../core/sse-framing.ts';
+import { estimateTokens } from '../../core/usage/prompt-estimate.ts';
 import type { KeptAnswer } from '../../core/wire.ts';
 
 /** Null if the response is neither JSON nor an event stream, or its work has only begun. An answer without text has 0. */

@@ -4,9 +4,8 @@
  */
 import { isObject } from '../../../contract/is-object.ts';
 import type { PriceTerms, Usage } from '../../../contract/ledger.ts';
-import { countOf, firstCount } from '../../core/token-counts.ts';
 import { fieldsAt, tierNamed } from '../../core/usage/price-terms.ts';
-import { anthropicUsage, type UsageReports } from '../../core/usage/reported-usage.ts';
+import { anthropicUsage, countOf, firstCount, type UsageReports } from '../../core/usage/reported-usage.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -3,7 +3,6 @@ import type { Usage } from '../../../contract/ledger.ts';
 import type { Capability } from '../../../contract/operations.ts';
 import { mostInput, referredIn, type SizeOf } from '../../core/referred-input.ts';
 import { runningFor } from '../../core/requests/tool-runners.ts';
-import { countOf, type MostUsage, numberOf, plausibleUsage, unbounded } from '../../core/token-counts.ts';
 import { askedTerms, type OwnTerms, readPriceTerms, tierNamed } from '../../core/usage/price-terms.ts';
 import {
   estimatePrompt,
@@ -12,9 +11,13 @@ import {
   type PromptMembers,
 } from '../../core/usage/prompt-estimate.ts';
 import {
+  countOf,
   isEventStream,
   latestReport,
+  numberOf,
+  plausibleUsage,
   type UsageReports,
+  unbounded,
   usageOfAnswer,
   wholeDocument,
 } from '../../core/usage/reported-usage.ts';
@@ -24,6 +27,7 @@ import {
   type KeptAnswer,
   type MeasuredRequest,
   type ModelBounds,
+  type MostUsage,
   maxTextBytes,
   type RequestFormat,
   type RequestView,
@@ -31,7 +35,7 @@ import {
   type UsageFormat,
   type UsageHints,
 } from '../../core/wire.ts';
-import { membersOfBeginning, membersOfEnd } from '../../json/fragment-members.ts';
+import { membersOfBeginning, membersOfEnd } from '../../json/json-peek.ts';
 import { estimateAnswer } from './estimate-answer.ts';
 import { openaiTerms, plainReports, responseReports } from './usage-shapes.ts';
 

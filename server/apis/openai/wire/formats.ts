@@ -6,7 +6,6 @@ import { mebibyte } from '../../../contract/units.ts';
 import { statusOfError } from '../../core/errors/error-names.ts';
 import type { ToldError } from '../../core/errors/verdict.ts';
 import { conversationFields, conversationOf, sessionFields } from '../../core/requests/client-session.ts';
-import type { EventMeaning } from '../../core/stream-format.ts';
 import { errorIn, errorOf, type UpstreamError } from '../../core/upstream-error.ts';
 import type { RequestFormat, RequestView, Verdict, WholeFormat } from '../../core/wire.ts';
 import type { AnswerError } from '../../neutral/neutral-answer.ts';
@@ -124,21 +123,3 @@ export function renderOpenaiError(error: ToldError): { status: number; body: str
 export function openaiErrorBody({ message, type, code }: AnswerError): ErrorBody {
   return { message, type, param: null, code };
 }
-
-/** The error in an event, or null. */
-export function errorMeaningOf(value: Record<string, unknown>): EventMeaning | null {
-  if (!value.error && value.type !== 'error' && value.type !== 'response.failed') return null;
-  return { kind: 'error', error: errorIn(value) ?? unnamed };
-}
-
-/**
- * The error in a chat chunk, or null: that of the chunk, that of its choice (openrouter.ai/docs, "Errors"), or a flat one, as vLLM
- * sent up to 0.10.0.
- */
-export function chatErrorIn(chunk: Record<string, unknown>): UpstreamError | null {
-  if (chunk.error || chunk.object === 'error') return errorIn(chunk) ?? unnamed;
-  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-  return isObject(choice) && choice.error ? (errorIn(choice) ?? unnamed) : null;
-}
-
-const unnamed: UpstreamError = { message: '', type: '', code: '', param: null, retryAfterMs: null };

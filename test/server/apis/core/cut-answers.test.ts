@@ -1,7 +1,7 @@
 /** Estimates of streams that were cut: they count words, visible thoughts and arguments of tools, and not the JSON around them. */
 import { expect, test } from 'vitest';
-import { messagesUsage } from '../../../../server/apis/anthropic/usage.ts';
-import { converseUsage } from '../../../../server/apis/bedrock/usage.ts';
+import { messagesUsage } from '../../../../server/apis/anthropic/messages.ts';
+import { converseUsage } from '../../../../server/apis/bedrock/converse.ts';
 import type { UsageFormat } from '../../../../server/apis/core/wire.ts';
 import { geminiUsage } from '../../../../server/apis/gemini/usage.ts';
 import { chat } from '../../../../server/apis/openai/chat.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { locateGemini } from '../../../../server/apis/gemini/api.ts';
-import { openaiApi } from '../../../../server/apis/openai/api.ts';
+import { locateGemini } from '../../../../server/apis/gemini/routes.ts';
+import { openaiApi } from '../../../../server/apis/openai/routes.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 
 const verb = '/models/{model}:generateContent';

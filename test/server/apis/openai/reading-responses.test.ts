@@ -9,8 +9,8 @@ import {
   readMedia,
   readText,
 } from '../../../../server/apis/core/errors/read-whole.ts';
-import { readEvent } from '../../../../server/apis/core/sse-event.ts';
-import { takeEvents } from '../../../../server/apis/core/stream-text.ts';
+import { readEvent } from '../../../../server/apis/core/sse-framing.ts';
+import { takeEvents } from '../../../../server/apis/core/wire.ts';
 import { ChatText } from '../../../../server/apis/openai/rescue/chat.ts';
 import { continuedBody } from '../../../../server/apis/openai/rescue/rescue.ts';
 import { prefillOf } from '../../../../server/providers/dialects.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readEvent, readPartialEvent } from '../../../../server/apis/core/sse-event.ts';
+import { kindOfRest, readEvent, readPartialEvent } from '../../../../server/apis/core/sse-framing.ts';
 import type { StreamClose, StreamWatch } from '../../../../server/apis/core/stream-format.ts';
-import { kindOfRest } from '../../../../server/apis/core/streams/sse-framing.ts';
 import { type StreamName, streams } from './streams.ts';
 
 /** The state of a stream after these events and a clean end. */

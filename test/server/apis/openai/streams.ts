@@ -1,13 +1,13 @@
 /** OpenAI's streams by the names that their tests use. */
 import type { KeptAnswer, UsageHints } from '../../../../server/apis/core/wire.ts';
 import { extractUsage } from '../../../../server/apis/openai/usage/usage.ts';
-import { chatStream } from '../../../../server/apis/openai/wire/chat-stream.ts';
 import {
+  chatStream,
   imageStream,
   responseStream,
   speechStream,
   transcriptStream,
-} from '../../../../server/apis/openai/wire/typed-stream.ts';
+} from '../../../../server/apis/openai/wire/streams.ts';
 import type { capabilities } from '../../../../server/contract/operations.ts';
 
 // Extracts the usage from a reply, in the form that tests need.

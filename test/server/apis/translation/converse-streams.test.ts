@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bedrockConverse } from '../../../../server/apis/bedrock/translation/translation.ts';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import type { AnswerEvent } from '../../../../server/apis/neutral/neutral-answer.ts';
 import { answerWith, eventsOf, reasoned, toolUse } from '../../../support/strict-bedrock.ts';
 import { tries } from '../../../support/sweep.ts';

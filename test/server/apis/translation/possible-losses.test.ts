@@ -1,7 +1,7 @@
 /** The possible losses on a route, shown before there is a request. */
 import { describe, expect, test } from 'vitest';
-import { possibleLosses } from '../../../../server/apis/translation/report-losses.ts';
 import { wireTranslations } from '../../../../server/apis/translation/translation-registry.ts';
+import { possibleLosses } from '../../../../server/apis/translation/translator.ts';
 import { conversationWires } from '../../../../server/contract/operations.ts';
 import { targetOf, translatorOf } from './translating.ts';
 

@@ -1,7 +1,7 @@
 /** The neutral conversation survives a round trip through each wire that can represent it: parse(render(x)) = x. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import type { Conversation, Part, Tool, Turn, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';

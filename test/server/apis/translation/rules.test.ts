@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { JsonSchema, Seal } from '../../../../server/apis/neutral/conversation.ts';
 import { parseLosslessJson, RawJson, writeJson } from '../../../../server/apis/neutral/json-text.ts';
 import { Losses } from '../../../../server/apis/neutral/losses.ts';
-import { CallIds, derivedCallId, ToolNames } from '../../../../server/apis/neutral/requests/call-ids.ts';
 import {
   isUsableBy,
   unwrapSeal,
@@ -12,6 +11,7 @@ import {
   wrapSeals,
 } from '../../../../server/apis/neutral/requests/carried-reasoning.ts';
 import { budgetOf, effortOf, nearestEffort } from '../../../../server/apis/neutral/requests/reasoning-effort.ts';
+import { CallIds, derivedCallId, ToolNames } from '../../../../server/apis/neutral/requests/rendering.ts';
 import { fitSchema } from '../../../../server/apis/neutral/schemas/fit-schema.ts';
 import { strictSchema } from '../../../../server/apis/neutral/schemas/schema-walk.ts';
 

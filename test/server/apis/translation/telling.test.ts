@@ -1,8 +1,7 @@
 /** How clients are notified of losses, and the second request after a signature was refused. */
 import { describe, expect, test } from 'vitest';
-import { withoutThinking } from '../../../../server/apis/anthropic/translation/without-thinking.ts';
-import type { Loss } from '../../../../server/apis/neutral/losses.ts';
-import { lossHeaders, noteLosses, refusalOf } from '../../../../server/apis/translation/report-losses.ts';
+import { withoutThinking } from '../../../../server/apis/anthropic/translation/translation.ts';
+import { type Loss, lossHeaders, noteLosses, refusalOf } from '../../../../server/apis/neutral/losses.ts';
 
 const dropped = (field: string): Loss => ({ fate: 'dropped', field, code: 'no-equal' });
 

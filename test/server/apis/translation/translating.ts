@@ -1,6 +1,6 @@
 /** Translates values that a test writes, and returns values. */
 
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import { AnswerFold, eventsOfWhole } from '../../../../server/apis/neutral/answers/answer-fold.ts';
 import type { UpstreamTranslation } from '../../../../server/apis/neutral/answers/wire-translation.ts';
 import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { anthropicErrorStatus, writeAnthropicError } from '../../../../server/apis/anthropic/write-error.ts';
+import { anthropicErrorStatus, writeAnthropicError } from '../../../../server/apis/anthropic/messages.ts';
 import { readError } from '../../../../server/apis/core/errors/error-body.ts';
 import { tellErrorWithin } from '../../../../server/apis/core/errors/verdict.ts';
 import { errorIn } from '../../../../server/apis/core/upstream-error.ts';

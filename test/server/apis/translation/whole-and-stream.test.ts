@@ -1,6 +1,6 @@
 /** An answer says the same to a client whether its upstream sent it as a whole, as a stream, or one byte after another. */
 import { describe, expect, test } from 'vitest';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import { AnswerFold } from '../../../../server/apis/neutral/answers/answer-fold.ts';
 import type { UpstreamWireName, WireName } from '../../../../server/apis/neutral/conversation.ts';
 import type { Answer, AnswerPart } from '../../../../server/apis/neutral/neutral-answer.ts';

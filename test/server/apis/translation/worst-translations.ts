@@ -1,6 +1,6 @@
 /** The most expensive input that clients and upstreams could send to the translation of requests and answers. */
 import { overflowIn } from '../../../../server/apis/core/errors/context-overflow.ts';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import { JsonNames } from '../../../../server/apis/json/json-names.ts';
 import { peekJson } from '../../../../server/apis/json/json-peek.ts';
 import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
@@ -12,7 +12,7 @@ import { withoutReasoning } from '../../../../server/apis/translation/translatio
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
 import { TextFastPath } from '../../../../server/exchange/translation/translated-stream.ts';
-import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
+import type { ReasoningStore } from '../../../../server/store/ports/kept-stores.ts';
 import type { WorstCase } from '../../worst-cases.ts';
 import { moment, streamed, targetOf, translate, translatorOf } from './translating.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { firstNewOf } from '../../../../server/contract/conversation/conversation.ts';
+import { firstNewOf } from '../../../../server/contract/conversation/read-conversation.ts';
 
 const roles = { s: 'system', u: 'user', a: 'assistant', A: 'assistant' } as const;
 /** `A` is the answer of this request, `a` one that the client sent back. */

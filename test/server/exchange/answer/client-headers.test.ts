@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import { clientHeaders, isEventStream } from '../../../../server/exchange/answer/client-response.ts';
 
 const sse = { framing: sseFraming, request: { host: '127.0.0.1:4810' } };

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import { ClientResponse } from '../../../../server/exchange/answer/client-response.ts';
 import { type Pace, type StoredAnswer, sendStored } from '../../../../server/exchange/answer/local-reply.ts';
 import { type ClientResponseTap, joinTaps } from '../../../../server/exchange/record/response-taps.ts';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import { isPackedStream, StreamDecoder } from '../../../../server/exchange/answer/incoming-response.ts';
 
 const headersOf = (encoding: string) => ({ 'content-type': 'text/event-stream', 'content-encoding': encoding });

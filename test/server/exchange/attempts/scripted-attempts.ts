@@ -1,5 +1,5 @@
 /** Attempts that end as scripted. */
-import type { Failure } from '../../../../server/apis/core/failure.ts';
+import type { Failure } from '../../../../server/apis/core/errors/verdict.ts';
 import { GatewayError } from '../../../../server/contract/errors.ts';
 import { type Policy, policySchema } from '../../../../server/contract/policy.ts';
 import { runAttempts } from '../../../../server/exchange/attempts/attempts.ts';

@@ -1,7 +1,7 @@
 /** The reservations of jobs that other replicas bill. */
 import { expect, test } from 'vitest';
 import { JobPoller } from '../../../../server/exchange/jobs/job-billing.ts';
-import type { Job } from '../../../../server/store/ports/job-store.ts';
+import type { Job } from '../../../../server/store/ports/kept-stores.ts';
 import { scriptedTransport } from '../../../support/stand-ins.ts';
 
 function job(id: string): Job {

@@ -1,9 +1,9 @@
 /** An event that matches a shape is reported as if it had been parsed, whatever was changed in its bytes. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ComparedBytes } from '../../../../server/apis/core/stream-format.ts';
 import { endOfDigits, endOfString } from '../../../../server/apis/json/json-scan.ts';
 import { EventShape, type SeenEvent } from '../../../../server/exchange/readers/event-shape.ts';
-import { ComparedBytes } from '../../../../server/ground/compared-bytes.ts';
 
 const chunk = (content: string, more: object = {}) =>
   `data: ${JSON.stringify({ id: 'c', created: 7, choices: [{ index: 0, delta: { content }, finish_reason: null }], ...more })}\n\n`;

@@ -3,11 +3,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../../../../server/apis/core/sse-event.ts';
-import { type StreamText, takeEvents } from '../../../../server/apis/core/stream-text.ts';
+import { readEvent } from '../../../../server/apis/core/sse-framing.ts';
+import { type StreamText, takeEvents } from '../../../../server/apis/core/wire.ts';
 import { ChatText } from '../../../../server/apis/openai/rescue/chat.ts';
 import { ResponseSplice, ResponseText } from '../../../../server/apis/openai/rescue/response.ts';
-import { withoutUsage } from '../../../../server/apis/openai/wire/chat-stream.ts';
+import { withoutUsage } from '../../../../server/apis/openai/wire/streams.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import type { Step, Steps } from '../../../../server/exchange/readers/response-reader.ts';
 import { SplicedEventsReader } from '../../../../server/exchange/rescue/rescue.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
 import { messagesStream } from '../../../../server/apis/anthropic/messages.ts';
+import { anthropicApi } from '../../../../server/apis/anthropic/routes.ts';
 import { createTranslator } from '../../../../server/apis/translation/translator.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';
 import { findRoute } from '../../../support/routes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { anthropicApi } from '../../../../server/apis/anthropic/api.ts';
-import { openaiApi } from '../../../../server/apis/openai/api.ts';
+import { anthropicApi } from '../../../../server/apis/anthropic/routes.ts';
+import { openaiApi } from '../../../../server/apis/openai/routes.ts';
 import { Registry } from '../../../../server/apis/registry.ts';
 import { chooseTranslation } from '../../../../server/exchange/translation/request-translation.ts';
 import { readJsonBody } from '../../../../server/http/body/json-body.ts';

@@ -8,7 +8,7 @@ import { AnswerTranslation } from '../../../../server/exchange/translation/answe
 import { ClientReasoning } from '../../../../server/exchange/translation/client-reasoning.ts';
 import { RequestApart, vectorsApart } from '../../../../server/exchange/translation/request-apart.ts';
 import { TranslationThreads } from '../../../../server/exchange/translation/translation-threads.ts';
-import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
+import type { ReasoningStore } from '../../../../server/store/ports/kept-stores.ts';
 import { clientWires, saidKinds, upstreamStreams } from '../../../bench/conversations.ts';
 import { type Json, targetOf, translatorOf } from '../../apis/translation/translating.ts';
 

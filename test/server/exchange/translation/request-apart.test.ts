@@ -13,7 +13,7 @@ import {
   unsealedApart,
 } from '../../../../server/exchange/translation/request-apart.ts';
 import { TranslationThreads } from '../../../../server/exchange/translation/translation-threads.ts';
-import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
+import type { ReasoningStore } from '../../../../server/store/ports/kept-stores.ts';
 import { upstreamStreams } from '../../../bench/conversations.ts';
 import * as anthropic from '../../../support/strict-anthropic.ts';
 import * as chat from '../../../support/strict-chat.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { converseFrames } from '../../../../server/apis/bedrock/provider/bedrock.ts';
 import { FrameUnpacker } from '../../../../server/apis/bedrock/provider/frame-unpacker.ts';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 import { EventsReader } from '../../../../server/exchange/readers/events-reader.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';

@@ -1,7 +1,7 @@
 /** Texts translated without being parsed must give the same result as parsed ones. */
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { sseFraming } from '../../../../server/apis/core/streams/sse-framing.ts';
+import { sseFraming } from '../../../../server/apis/core/sse-framing.ts';
 import type { WireName } from '../../../../server/apis/neutral/conversation.ts';
 import { Registry, servedApis } from '../../../../server/apis/registry.ts';
 import { AnswerTranslation } from '../../../../server/exchange/translation/answer-translation.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Job, JobStore } from '../../../../server/store/ports/job-store.ts';
-import type { ReasoningStore } from '../../../../server/store/ports/reasoning-store.ts';
+import type { Job, JobStore, ReasoningStore } from '../../../../server/store/ports/kept-stores.ts';
 import { type StoreSubject, useStore } from './store-subject.ts';
 
 const kept = (id: string, more: object = {}) => ({

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Access, PeopleStore, StoredPerson } from '../../../../server/store/ports/people-store.ts';
-import type { ScimAttributes, ScimGroup, ScimUser, ScimUserFilter } from '../../../../server/store/ports/scim-store.ts';
+import type {
+  Access,
+  PeopleStore,
+  ScimAttributes,
+  ScimGroup,
+  ScimUser,
+  ScimUserFilter,
+  StoredPerson,
+} from '../../../../server/store/ports/people-store.ts';
 
 export const mia: StoredPerson = {
   ...{ id: 'prs_1', issuer: 'https://id.example', subject: 'mia', name: 'Mia', email: null, claimed: ['devs', 'a"b'] },

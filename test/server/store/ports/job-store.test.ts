@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Job } from '../../../../server/store/ports/job-store.ts';
+import type { Job } from '../../../../server/store/ports/kept-stores.ts';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createJobStore, type SqliteJobStore } from '../../../../server/store/sqlite/job-store.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
-import { createSweepClock } from '../../../../server/store/sqlite/sweep-clock.ts';
+import { createSweepClock } from '../../../../server/store/sqlite/retention.ts';
 import { clockAt, finishedRow, silent, temporaryFolder } from '../sqlite/records.ts';
 
 let folder: string;

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKeptId, responseOfItem } from '../../../../server/apis/translation/kept-reasoning.ts';
 import { hourMs } from '../../../../server/contract/units.ts';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
-import { keptResponseMigrations } from '../../../../server/store/sqlite/kept-response-rows.ts';
-import { SqliteResponseStore } from '../../../../server/store/sqlite/response-store.ts';
+import { keptResponseMigrations, SqliteResponseStore } from '../../../../server/store/sqlite/response-store.ts';
 import { clockAt, noon, silent, temporaryFolder } from '../sqlite/records.ts';
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAddress, resolveAddress } from '../../../../server/store/postgres/address.ts';
+import { readAddress, resolveAddress } from '../../../../server/store/postgres/open-database.ts';
 
 describe('the address of a database', () => {
   test.each([

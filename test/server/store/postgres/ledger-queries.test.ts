@@ -7,9 +7,11 @@ import {
   countRequests,
   firstByteTimes,
   getRequest,
+  getSession,
   listClientModels,
   listClients,
   listRequests,
+  listSessions,
   listUnpriced,
   summarizeUsage,
   usageOverTime,
@@ -17,10 +19,9 @@ import {
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { recordedNames } from '../../../../server/store/postgres/request-conditions.ts';
-import { getSession, listSessions } from '../../../../server/store/postgres/session-queries.ts';
+import type { UsageOverTimeQuery, UsageQuery } from '../../../../server/store/rules/over-time.ts';
 import { nameDimensions } from '../../../../server/store/rules/request-conditions.ts';
 import type { SessionFilter } from '../../../../server/store/rules/session-queries.ts';
-import type { UsageOverTimeQuery, UsageQuery } from '../../../../server/store/rules/usage-query.ts';
 import { openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger, type Ledger } from '../../../../server/store/sqlite/ledger.ts';
 import type { RequestFilter } from '../../../../server/store/sqlite/queries.ts';

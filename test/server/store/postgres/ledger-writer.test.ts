@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../../server/contract/ledger.ts';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/ledger-queries.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
-import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { type BegunRow, type EndedRow, toLedgerRow } from '../../../../server/store/rules/rows.ts';
 import { sumColumns } from '../../../../server/store/rules/sums.ts';
-import type { JoinedRequest } from '../../../../server/store/sqlite/session-rows.ts';
+import type { JoinedRequest } from '../../../../server/store/sqlite/derived-rows.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';
 import { finishedRow, noon, rescuedRow, sessionMark, shadowed } from '../sqlite/records.ts';

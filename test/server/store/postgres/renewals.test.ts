@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Notices } from '../../../../server/store/postgres/notices.ts';
-import { createRenewalRow } from '../../../../server/store/postgres/open-postgres-store.ts';
+import { createRenewalRow } from '../../../../server/store/postgres/open-shared.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';

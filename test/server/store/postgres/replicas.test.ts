@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/ledger-queries.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
 import { Replicas } from '../../../../server/store/postgres/replicas.ts';
-import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
 import { sweepLedger } from '../../../../server/store/postgres/sweeps.ts';
 import type { RetentionLimits } from '../../../../server/store/sqlite/retention.ts';
 import { eventually } from '../../../support/eventually.ts';

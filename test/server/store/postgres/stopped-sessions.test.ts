@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoppedSessions } from '../../../../server/store/postgres/ledger.ts';
+import { readBudgetUsedUsd } from '../../../../server/store/postgres/ledger-queries.ts';
 import { LedgerWriter } from '../../../../server/store/postgres/ledger-writer.ts';
 import { Notices } from '../../../../server/store/postgres/notices.ts';
 import type { Postgres } from '../../../../server/store/postgres/postgres.ts';
-import { readBudgetUsedUsd } from '../../../../server/store/postgres/session-queries.ts';
-import { StoppedSessions } from '../../../../server/store/postgres/stopped-sessions.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { hasPostgres, startPostgresInSuite } from '../../../support/postgres.ts';
 import { openTables } from '../../../support/postgres-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentBatches } from '../../../../server/store/sqlite/session-rows.ts';
+import { RecentBatches } from '../../../../server/store/sqlite/derived-rows.ts';
 
 test('the batches of a time are told newest first, and the oldest are forgotten', () => {
   const recent = new RecentBatches();

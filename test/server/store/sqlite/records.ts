@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { CapturedExchange } from '../../../../server/contract/capture.ts';
 import type { RequestRecord, RequestSession, RequestStarted } from '../../../../server/contract/ledger.ts';
 import type { LedgerHealthView } from '../../../../server/contract/status-views.ts';
-import type { SweepClock } from '../../../../server/store/sqlite/sweep-clock.ts';
+import type { SweepClock } from '../../../../server/store/sqlite/retention.ts';
 import { attemptRecord } from '../../../support/stand-ins.ts';
 
 const accounting = {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Database, openSqliteDatabase } from '../../../../server/store/sqlite/database.ts';
 import { createLedger } from '../../../../server/store/sqlite/ledger.ts';
-import type { RetentionLimits } from '../../../../server/store/sqlite/retention.ts';
-import { createSweepClock } from '../../../../server/store/sqlite/sweep-clock.ts';
+import { createSweepClock, type RetentionLimits } from '../../../../server/store/sqlite/retention.ts';
 import { capturedExchange, clockAt, finishedRow, noon, silent } from './records.ts';
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Caller } from '../../../../server/control/people/caller.ts';
-import { AccessWatch } from '../../../../server/team/people/access-watch.ts';
+import type { Caller } from '../../../../server/control/people/people.ts';
+import { AccessWatch } from '../../../../server/team/people/people-service.ts';
 
 const everyMs = 500;
 let letIn: Map<string, Caller>;

@@ -8,7 +8,7 @@ import type {
 import type { ControlEvent } from '../../../../server/contract/events.ts';
 import { maxReported } from '../../../../server/contract/find.ts';
 import type { Person, TokenScope } from '../../../../server/contract/people.ts';
-import { hasRights, personIdOf, rightsOf } from '../../../../server/team/people/rights.ts';
+import { hasRights, personIdOf, rightsOf } from '../../../../server/team/people/people-service.ts';
 import { hashOf, testKey } from '../../../support/gateway.ts';
 import { completion, strictChat } from '../../../support/strict-chat.ts';
 import { json, startUpstream } from '../../../support/upstream.ts';

@@ -4,9 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type PeopleSettings, peopleSchema } from '../../../../server/contract/people.ts';
 import { minuteMs } from '../../../../server/contract/units.ts';
 import { openPeopleStore } from '../../../../server/store/sqlite/people-store.ts';
-import { createLogoutCheck } from '../../../../server/team/people/logout-token.ts';
-import { PeopleService } from '../../../../server/team/people/people-service.ts';
-import { personIdOf } from '../../../../server/team/people/rights.ts';
+import { createLogoutCheck } from '../../../../server/team/people/identity-provider.ts';
+import { PeopleService, personIdOf } from '../../../../server/team/people/people-service.ts';
 import {
   clientId,
   clientSecret,

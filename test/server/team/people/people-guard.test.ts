@@ -1,10 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { expect, test } from 'vitest';
-import type { Caller } from '../../../../server/control/people/caller.ts';
+import type { Caller } from '../../../../server/control/people/people.ts';
 import { TrustedProxies } from '../../../../server/http/client-address.ts';
-import { cookieOf, type PeopleAccess, sessionCookie, setCookie } from '../../../../server/team/people/people-access.ts';
-import { checkPerson } from '../../../../server/team/people/people-guard.ts';
+import {
+  checkPerson,
+  cookieOf,
+  type PeopleAccess,
+  sessionCookie,
+  setCookie,
+} from '../../../../server/team/people/people-guard.ts';
 import { member, signedIn } from './planted-team.ts';
 
 const callers = new Map<string, Caller>([

@@ -1,9 +1,9 @@
 /** A gateway that two groups share, with requests of both groups, and people in one of them. */
 import type { Person } from '../../../../server/contract/people.ts';
-import type { Caller } from '../../../../server/control/people/caller.ts';
+import type { Caller } from '../../../../server/control/people/people.ts';
 import type { PeopleStore } from '../../../../server/store/ports/people-store.ts';
 import { openPeopleStore } from '../../../../server/store/sqlite/people-store.ts';
-import { personIdOf } from '../../../../server/team/people/rights.ts';
+import { personIdOf } from '../../../../server/team/people/people-service.ts';
 import { hashOf } from '../../../support/gateway.ts';
 import { type ControlGateway, startControlGateway } from '../../control/control-gateway.ts';
 

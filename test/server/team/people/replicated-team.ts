@@ -1,7 +1,7 @@
 /** Replicas of one database behind one public address, at which people of two groups sign in. */
 import type { ConfigInput } from '../../../../server/contract/config.ts';
 import type { RoleMapping } from '../../../../server/contract/people.ts';
-import { personIdOf } from '../../../../server/team/people/rights.ts';
+import { personIdOf } from '../../../../server/team/people/people-service.ts';
 import { connectValkey, openReplicaLimits } from '../../../../server/team/valkey/open-replica-limits.ts';
 import type { TestGateway } from '../../../support/gateway.ts';
 import {

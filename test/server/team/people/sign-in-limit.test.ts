@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SignInLimit } from '../../../../server/team/people/sign-in-limit.ts';
+import { SignInLimit } from '../../../../server/team/people/sign-in-routes.ts';
 
 test('sixty attempts to sign in a minute are one address’s share', () => {
   let nowMs = 0;

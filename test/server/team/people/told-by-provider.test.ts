@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEncryptedFile } from '../../../../server/secrets/encrypted-file.ts';
 import { openPeopleStore } from '../../../../server/store/sqlite/people-store.ts';
-import { personIdOf } from '../../../../server/team/people/rights.ts';
+import { personIdOf } from '../../../../server/team/people/people-service.ts';
 import { begun, eventually } from '../../../support/eventually.ts';
 import { type SignInGateway, startSignInGateway } from './signed-in.ts';
 

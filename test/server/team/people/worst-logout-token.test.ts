@@ -4,7 +4,7 @@
  * @suite measured
  */
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { createLogoutCheck } from '../../../../server/team/people/logout-token.ts';
+import { createLogoutCheck } from '../../../../server/team/people/identity-provider.ts';
 import { testedWithTeam, testWorstCases } from '../../worst-cases.ts';
 
 const base64 = (value: string | Buffer) => Buffer.from(value).toString('base64url');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PersonView } from '../../../../server/contract/people-views.ts';
-import { personIdOf } from '../../../../server/team/people/rights.ts';
+import { personIdOf } from '../../../../server/team/people/people-service.ts';
 import { begun } from '../../../support/eventually.ts';
 import { hashOf } from '../../../support/gateway.ts';
 import { runVerb } from '../../cli/run-cli.ts';

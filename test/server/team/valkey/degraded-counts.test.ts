@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Account } from '../../../../server/limits/account.ts';
 import { CountedSubject } from '../../../../server/team/valkey/counted-subject.ts';
-import { DegradedCounts } from '../../../../server/team/valkey/degraded-counts.ts';
+import { DegradedCounts } from '../../../../server/team/valkey/replica-limiter.ts';
 import { ReplyCounts, ReplyNumbers } from '../../../../server/team/valkey/reply-counts.ts';
 import { budget, none } from '../../limits/fake-limiter.ts';
 

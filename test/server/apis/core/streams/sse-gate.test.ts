@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EventFilter, GateOptions } from '../../../../../server/apis/core/stream-format.ts';
-import { SseGate } from '../../../../../server/apis/core/streams/sse-framing.ts';
-import type { ComparedBytes } from '../../../../../server/ground/compared-bytes.ts';
+import { SseGate } from '../../../../../server/apis/core/sse-framing.ts';
+import type { ComparedBytes, EventFilter, GateOptions } from '../../../../../server/apis/core/stream-format.ts';
 import { tries } from '../../../../support/sweep.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');

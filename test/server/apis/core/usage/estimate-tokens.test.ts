@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { estimateTokens } from '../../../../../server/apis/core/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../../../server/apis/core/usage/prompt-estimate.ts';
 import { leastWorkOf } from '../../../../support/cpu-work.ts';
 
 const sample = (name: string) => readFileSync(new URL(`./token-samples/${name}.txt`, import.meta.url), 'utf8');

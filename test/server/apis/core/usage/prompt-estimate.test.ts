@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { messages } from '../../../../../server/apis/anthropic/messages.ts';
-import { estimateTokens } from '../../../../../server/apis/core/usage/estimate-tokens.ts';
-import { mostPromptTokens } from '../../../../../server/apis/core/usage/prompt-estimate.ts';
+import { estimateTokens, mostPromptTokens } from '../../../../../server/apis/core/usage/prompt-estimate.ts';
 import type { Wire } from '../../../../../server/apis/core/wire.ts';
 import { generateContent } from '../../../../../server/apis/gemini/generate.ts';
 import type { WireName } from '../../../../../server/apis/neutral/conversation.ts';

@@ -1,8 +1,7 @@
 /** The places of usage in streams and in answers of which only the ends are kept. */
 import { describe, expect, test } from 'vitest';
-import { messages } from '../../../../../server/apis/anthropic/messages.ts';
-import { messagesReports } from '../../../../../server/apis/anthropic/usage.ts';
-import { converseReports } from '../../../../../server/apis/bedrock/usage.ts';
+import { messages, messagesReports } from '../../../../../server/apis/anthropic/messages.ts';
+import { converseReports } from '../../../../../server/apis/bedrock/converse.ts';
 import { cloudEmbeddings } from '../../../../../server/apis/core/usage/conversation-usage.ts';
 import {
   reportedUsage,

@@ -1,7 +1,7 @@
 /** A response combined from two streams, for any text and any cuts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { takeEvents } from '../../../../../server/apis/core/stream-text.ts';
+import { takeEvents } from '../../../../../server/apis/core/wire.ts';
 import { ResponseSplice, ResponseText } from '../../../../../server/apis/openai/rescue/response.ts';
 
 const at = (who: string) => ({ item_id: `msg_${who}`, output_index: 0, content_index: 0 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimateTokens } from '../../../../../server/apis/core/usage/estimate-tokens.ts';
+import { estimateTokens } from '../../../../../server/apis/core/usage/prompt-estimate.ts';
 import { estimateAnswer } from '../../../../../server/apis/openai/usage/estimate-answer.ts';
 
 const words = 'Over thirty winters the keeper had learned to tell the weather by the sound of the gulls. '.repeat(8);

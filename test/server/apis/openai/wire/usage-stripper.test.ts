@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withoutUsage } from '../../../../../server/apis/openai/wire/chat-stream.ts';
+import { withoutUsage } from '../../../../../server/apis/openai/wire/streams.ts';
 
 const strip = (event: string) => withoutUsage(Buffer.from(event))?.toString() ?? null;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { calendarOf } from '../../../../../server/contract/calendar.ts';
 import { usageDimensions } from '../../../../../server/contract/ledger.ts';
 import type { UsageView } from '../../../../../server/contract/request-views.ts';
-import type { UsageQuery } from '../../../../../server/store/rules/usage-query.ts';
+import type { UsageQuery } from '../../../../../server/store/rules/over-time.ts';
 import { attemptRecord } from '../../../../support/stand-ins.ts';
 import {
   began,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Api, plainRoute } from '../../../../../../server/apis/core/api.ts';
-import type { StreamEvent } from '../../../../../../server/apis/core/sse-event.ts';
 import type {
   EventGate,
   EventMeaning,
@@ -8,11 +7,12 @@ import type {
   GateOptions,
   StreamClose,
   StreamEnd,
+  StreamEvent,
   StreamFormat,
   StreamWatch,
 } from '../../../../../../server/apis/core/stream-format.ts';
 import type { UsageFormat, Verdict, Wire } from '../../../../../../server/apis/core/wire.ts';
-import { openaiApi } from '../../../../../../server/apis/openai/api.ts';
+import { openaiApi } from '../../../../../../server/apis/openai/routes.ts';
 import type { ErrorBody } from '../../../../../../server/contract/errors.ts';
 import { isObject } from '../../../../../../server/contract/is-object.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../../../../support/gateway.ts';

@@ -1,17 +1,108 @@
 /** Server-sent events as a framing: where events begin and end, and what they may be. */
-import { isObject } from '../../../contract/is-object.ts';
-import { boundedPattern } from '../../../ground/bounded-pattern.ts';
-import { ComparedBytes } from '../../../ground/compared-bytes.ts';
-import type { Route } from '../api.ts';
-import { isKeepAlive, readEvent, readPartialEvent, type StreamEvent } from '../sse-event.ts';
+import { isObject } from '../../contract/is-object.ts';
+import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import {
+  ComparedBytes,
   type EventFilter,
   type EventGate,
   type Framing,
   type GateOptions,
-  LargeEnd,
+  HeldEvent,
   type RestKind,
-} from '../stream-format.ts';
+  type StreamEvent,
+  type StreamFormat,
+} from './stream-format.ts';
+
+// `message` is the default name.
+const nameLine = boundedPattern(/^event: ?(?!message\s*$)([a-z_.]+)/);
+const leadingType = boundedPattern(/^data: ?\{\s*"type"\s*:\s*"([a-z_.]+)"/m);
+const leadingId = boundedPattern(/"response"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]+)"/);
+const eventHeadBytes = 400;
+
+/**
+ * Null for an event whose data no client could parse, including an empty `data:`. An event of comments and other fields
+ * alone is valid, and has no data.
+ * @param text a complete event, with or without its blank line
+ */
+export function readEvent(text: string): StreamEvent | null {
+  const at = text.startsWith('data:') ? 0 : text.indexOf('\ndata:') + 1;
+  // A line before it that ends in CR may be data as well.
+  if (!text.startsWith('data:', at) || (at > 0 && text.lastIndexOf('\r', at) !== -1)) return readLines(text);
+  // The usual case: one line of data, perhaps after an `event` line.
+  const data = text.slice(at + 'data:'.length).trim();
+  if (data.includes('\n') || data.includes('\r')) return readLines(text);
+  return readData(at === 0 ? '' : nameIn(linesOf(text.slice(0, at))), data);
+}
+
+/** What the beginning reveals about an event that is too large to be held. */
+export function readPartialEvent(bytes: Buffer): StreamEvent {
+  const head = bytes.toString('latin1', 0, eventHeadBytes);
+  const [type, id] = [leadingType, leadingId].map((pattern) => pattern.exec(head)?.[1]);
+  return { name: nameIn(linesOf(head)), data: '', value: { type, response: { id } } };
+}
+
+/** Lines with any terminator. No regular expression, since an event may be long. */
+export function linesOf(text: string): string[] {
+  const normalized = text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text;
+  return normalized.split('\n');
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const colon = 0x3a;
+
+/**
+ * Whether the event has only comments and empty lines, which keep a connection alive. Allocates no string, since such
+ * events may be frequent.
+ */
+function isKeepAlive(event: Buffer): boolean {
+  for (let at = 0; at < event.length; at++) {
+    const byte = event[at];
+    if (byte === lineFeed || byte === carriageReturn) continue;
+    if (byte !== colon) return false;
+    while (at < event.length && event[at] !== lineFeed && event[at] !== carriageReturn) at++;
+  }
+  return true;
+}
+
+function readLines(text: string): StreamEvent | null {
+  const lines = linesOf(text);
+  const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice('data:'.length));
+  const name = nameIn(lines);
+  return data.length === 0 ? { name, data: '', value: undefined } : readData(name, data.join('\n').trim());
+}
+
+function readData(name: string, data: string): StreamEvent | null {
+  if (data === '[DONE]') return { name, data, value: undefined };
+  const value = endsAsItBegins(data) ? parse(data) : undefined;
+  return value === undefined ? null : { name, data, value };
+}
+
+const ends: Record<string, string> = { '{': '}', '[': ']', '"': '"' };
+
+/** Detects most invalid JSON: an exception would cost more than all other work on the event. */
+function endsAsItBegins(data: string): boolean {
+  const first = data[0] ?? '';
+  const last = ends[first];
+  return last === undefined ? '-0123456789tfn'.includes(first) && first !== '' : data.endsWith(last);
+}
+
+function parse(data: string): unknown {
+  try {
+    const value: unknown = JSON.parse(data);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function nameIn(lines: readonly string[]): string {
+  for (const line of lines) {
+    const name = line.startsWith('event:') ? nameLine.exec(line)?.[1] : undefined;
+    if (name !== undefined) return name;
+  }
+  return '';
+}
 
 /**
  * Classifies the data after a stream's last blank line. If an upstream omits the final blank line, SDKs treat the rest as
@@ -45,12 +136,11 @@ export const sseFraming: Framing = {
 };
 
 /** The framing of streams of this route; server-sent events if it has none. */
-export function framingOf({ stream }: Route): Framing {
+export function framingOf({ stream }: { stream: Pick<StreamFormat, 'framing'> | null }): Framing {
   return stream?.framing ?? sseFraming;
 }
 
 const byteOrderMark = Buffer.from('\ufeff');
-const usualMaxHeldBytes = 64 * 1024;
 
 /**
  * Passes the bytes of a server-sent event stream unchanged, but only whole events: an incomplete event is held until
@@ -64,32 +154,22 @@ export class SseGate implements EventGate {
   readonly #write: (bytes: Buffer) => void;
   readonly #filter: EventFilter;
   readonly #knownEvents: GateOptions['known'];
-  readonly #maxHeldBytes: number;
-  readonly #largeEnd: GateOptions['largeEnd'];
-  readonly #tail = new LargeEnd();
-  #heldParts: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held: HeldEvent;
   /** The current line is empty so far. */
   #atLineStart = true;
-  #insideLargeEvent = false;
   #lastByte: number | undefined;
   /** The first bytes of the stream while they may be a byte order mark; null once that is decided. */
   #byteOrderMark: Buffer | null = Buffer.alloc(0);
 
-  constructor(
-    write: (bytes: Buffer) => void,
-    { filter, known: knownEvents, maxHeldBytes = usualMaxHeldBytes, largeEnd }: GateOptions,
-  ) {
+  constructor(write: (bytes: Buffer) => void, options: GateOptions) {
     this.#write = write;
-    this.#filter = filter;
-    this.#knownEvents = knownEvents;
-    this.#maxHeldBytes = maxHeldBytes;
-    this.#largeEnd = largeEnd;
+    this.#filter = options.filter;
+    this.#knownEvents = options.known;
+    this.#held = new HeldEvent(write, options);
   }
 
-  /** Part of an event has been sent, so nothing may be inserted before its end. */
   get insideEvent(): boolean {
-    return this.#insideLargeEvent;
+    return this.#held.isLarge;
   }
 
   push(bytes: Buffer): void {
@@ -102,9 +182,7 @@ export class SseGate implements EventGate {
 
   /** Returns and forgets the unsent bytes after the last blank line; the caller decides what they mean. */
   takeRest(): Buffer {
-    const rest = Buffer.concat(this.#byteOrderMark ? [this.#byteOrderMark] : this.#heldParts);
-    this.#forgetHeld();
-    return rest;
+    return this.#held.take(this.#byteOrderMark ?? Buffer.alloc(0));
   }
 
   /**
@@ -121,11 +199,6 @@ export class SseGate implements EventGate {
     return isLong ? start.subarray(byteOrderMark.length) : start.subarray(start.length);
   }
 
-  #sendHeld(): void {
-    for (const part of this.#heldParts) this.#write(part);
-    this.#forgetHeld();
-  }
-
   /** Passes each event to the filter, without the empty lines between them. Returns the end of the last one. */
   #pushEvents(chunk: Buffer): number {
     const edited = new EditedChunk(chunk);
@@ -135,8 +208,8 @@ export class SseGate implements EventGate {
     let from = 0;
     for (;;) {
       // Empty lines have no meaning but may be numerous, so they skip the filter.
-      if (this.#isBetweenEvents) from = afterEmptyLines(chunk, from);
-      const knownEvent = compared && this.#isBetweenEvents ? this.#knownEvents?.find(compared, from) : null;
+      if (this.#held.isEmpty) from = afterEmptyLines(chunk, from);
+      const knownEvent = compared && this.#held.isEmpty ? this.#knownEvents?.find(compared, from) : null;
       const end = knownEvent ? knownEvent.end : lineEnds.endOfEvent(Math.max(from, searchedFrom), this.#atLineStart);
       if (end === -1) break;
       if (!knownEvent) this.#filterEvent(edited, from, end);
@@ -148,26 +221,18 @@ export class SseGate implements EventGate {
     return from;
   }
 
-  get #isBetweenEvents(): boolean {
-    return this.#heldBytes === 0 && !this.#insideLargeEvent;
-  }
-
   #filterEvent(edited: EditedChunk, from: number, end: number): void {
-    if (!this.#insideLargeEvent) {
-      const part = edited.chunk.subarray(from, end);
-      const result = this.#heldBytes > 0 ? this.#filterHeld(part) : this.#filter(part, true);
+    const part = edited.chunk.subarray(from, end);
+    if (this.#held.isLarge) this.#held.endLarge(part);
+    else {
+      const result = this.#held.isEmpty ? this.#filter(part, true) : this.#filterHeld(this.#held.take(part));
       if (result !== part) edited.replace(from, end, result);
-      this.#forgetHeld();
-    } else {
-      this.#tail.add(edited.chunk.subarray(from, end));
-      this.#largeEnd?.(this.#tail.take());
     }
-    this.#eventEnded();
+    this.#atLineStart = true;
   }
 
   /** For an event that arrived in more than one chunk. */
-  #filterHeld(part: Buffer): Buffer | null {
-    const event = Buffer.concat([...this.#heldParts, part]);
+  #filterHeld(event: Buffer): Buffer | null {
     const knownEvent = this.#knownEvents?.find(new ComparedBytes(event), 0);
     if (!knownEvent) return this.#filter(event, true);
     const edited = new EditedChunk(event);
@@ -175,32 +240,9 @@ export class SseGate implements EventGate {
     return edited.upTo(event.length);
   }
 
-  #eventEnded(): void {
-    this.#insideLargeEvent = false;
-    this.#atLineStart = true;
-  }
-
   #hold(part: Buffer): void {
     this.#atLineStart = isLineEnd(part.at(-1));
-    if (this.#insideLargeEvent) {
-      this.#tail.add(part);
-      this.#write(part);
-      return;
-    }
-    this.#heldParts.push(part);
-    this.#heldBytes += part.length;
-    if (this.#heldBytes <= this.#maxHeldBytes) return;
-    this.#insideLargeEvent = true;
-    const beginning = Buffer.concat(this.#heldParts);
-    this.#filter(beginning, false);
-    this.#tail.add(beginning);
-    this.#sendHeld();
-  }
-
-  #forgetHeld(): void {
-    if (this.#heldBytes === 0) return;
-    this.#heldParts = [];
-    this.#heldBytes = 0;
+    this.#held.add(part);
   }
 }
 

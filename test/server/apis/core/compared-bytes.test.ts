@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ComparedBytes } from '../../../server/ground/compared-bytes.ts';
+import { ComparedBytes } from '../../../../server/apis/core/stream-format.ts';
 
 /** Part of a longer buffer, like the data that Node reads. */
 function placed(bytes: Uint8Array): ComparedBytes {

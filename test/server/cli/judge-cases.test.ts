@@ -1,6 +1,6 @@
 /** How the run of a judged program with a fault is rated. */
 import { describe, expect, test } from 'vitest';
-import { type JudgedRun, judgeCases, type Result, resultOf, wasAnswered } from '../../../server/faults/judge-cases.ts';
+import { type JudgedRun, judgeCases, type Result, resultOf, wasAnswered } from '../../../server/cli/judge-program.ts';
 import { findUnmetRule, parseRule } from '../../../server/faults/parse-rule.ts';
 
 const well: JudgedRun = { exitCode: 0, wasKilled: false, answered: true, pauseMs: null };
