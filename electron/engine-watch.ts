@@ -1,6 +1,6 @@
 /** Keeps the state that the tray shows, from the engine's events and from today's usage. */
 import { localCalendar, localZone } from '../server/contract/calendar.ts';
-import { isError } from '../server/contract/count.ts';
+import { isFailed } from '../server/contract/count.ts';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
 import { blockOf } from '../server/contract/provider-views.ts';
@@ -120,7 +120,7 @@ function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvide
 }
 
 function describeError(request: RequestRecord): TrayStatus['lastError'] {
-  if (!isError(request)) return null;
+  if (!isFailed(request)) return null;
   const { id, outcome, errorCode, status, modelAsked, route } = request;
   return { requestId: id, summary: `${modelAsked ?? route}: ${errorCode ?? status ?? outcome}` };
 }

@@ -1,4 +1,5 @@
 /** What runs and what has just run: sessions of agents, and the latest requests. */
+import { meaningOf, verdictOf } from '../../server/contract/count.ts';
 import { costOfSum } from '../../server/contract/ledger.ts';
 import type { RequestView } from '../../server/contract/request-views.ts';
 import { type SessionView, titleOf } from '../../server/contract/session-views.ts';
@@ -78,23 +79,22 @@ export function LatestRequests({ requests }: { requests: readonly RequestView[] 
 
 function RequestRow({ request }: { request: RequestView }) {
   const { messages, formats } = usePanelWords();
-  const { id, outcome, modelAsked, route, client, status, totalMs, startedAt } = request;
+  const { id, modelAsked, route, client, status, totalMs, startedAt } = request;
   const ago = useNow((now) => formats.ago(startedAt, now));
-  const state = outcome ?? 'running';
-  const isOrdinary = outcome === 'ok';
+  const verdict = verdictOf(request);
   return (
     <WindowLink path={`/requests/${id}`} className={classes.main}>
-      <span className={classes.dot} data-state={state} aria-hidden />
+      <span className={classes.dot} data-state={verdict} aria-hidden />
       <span className={classes.cut}>
         {modelAsked ?? route} {client !== null && <span className={classes.small}>{nameOfClient(client)}</span>}
       </span>
       <span className={classes.figure}>
-        {isOrdinary ? (
+        {verdict === 'ok' ? (
           totalMs !== null && formats.duration(totalMs)
         ) : (
-          <span className={outcome === null || outcome === 'client-gone' ? classes.soft : classes.bad}>
-            {outcome === 'error' && status !== null ? `${status} ` : ''}
-            {messages.panel.outcomes[state]}
+          <span className={classes[meaningOf[verdict]]}>
+            {(verdict === 'error' || verdict === 'refused') && status !== null ? `${status} ` : ''}
+            {messages.verdicts[verdict]}
           </span>
         )}{' '}
         <span className={classes.small}>{ago}</span>

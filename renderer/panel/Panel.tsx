@@ -2,6 +2,7 @@
 
 import { IconAppWindow, IconCamera, IconPlayerStop } from '@tabler/icons-react';
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { localCalendar } from '../../server/contract/calendar.ts';
 import type { DesktopView } from '../../server/contract/ipc.ts';
 import { costOfSum } from '../../server/contract/ledger.ts';
 import type { PanelClient, PanelView } from '../../server/contract/panel-view.ts';
@@ -166,8 +167,16 @@ function Notes({ state, isKnown, problem }: NotesProps) {
 function Figures({ today, isStale }: { today: PanelView['today']; isStale: boolean }) {
   const { messages, formats } = usePanelWords();
   const texts = messages.panel;
-  const { requests = 0, errors = 0, inputTokens = 0, outputTokens = 0, unpricedRequests = 0 } = today ?? {};
+  const {
+    requests = 0,
+    failed = 0,
+    refused = 0,
+    inputTokens = 0,
+    outputTokens = 0,
+    unpricedRequests = 0,
+  } = today ?? {};
   const cost = today ? costOfSum(today) : 0;
+  const since = useNow((now) => localCalendar().periodOf('day', now).startMs);
   return (
     <dl className={classes.figures} aria-label={texts.today} data-is-stale={isStale || undefined}>
       <div className={classes.figure}>
@@ -178,11 +187,23 @@ function Figures({ today, isStale }: { today: PanelView['today']; isStale: boole
         <dd className={cost === 'unknown' ? classes.unknown : undefined}>{formats.cost(cost)}</dd>
       </div>
       <div className={classes.figure}>
-        <dt>
-          {texts.requests}
-          {errors > 0 && <span className={classes.bad}> · {texts.failed(formats.compact(errors))}</span>}
-        </dt>
+        <dt>{texts.requests}</dt>
         <dd>{formats.compact(requests)}</dd>
+        {failed + refused > 0 && (
+          <dd className={classes.verdicts}>
+            {failed > 0 && (
+              <WindowLink path={`/requests?outcome=failed&since=${since}`} className={classes.failed}>
+                {messages.verdictCounts.failed(formats.compact(failed))}
+              </WindowLink>
+            )}
+            {failed > 0 && refused > 0 && ' · '}
+            {refused > 0 && (
+              <WindowLink path={`/requests?outcome=refused&since=${since}`} className={classes.refused}>
+                {messages.verdictCounts.refused(formats.compact(refused))}
+              </WindowLink>
+            )}
+          </dd>
+        )}
       </div>
       <div className={classes.figure}>
         <dt>{texts.tokens}</dt>

@@ -1,4 +1,5 @@
 /** Formats one ledger request with all its details for the terminal. */
+import { type Judged, meaningOf, type Verdict, verdictOf } from '../contract/count.ts';
 import {
   type AttemptRecord,
   type CacheNote,
@@ -26,9 +27,9 @@ export function describeRequest(request: RequestView, { asked, answered, pin = n
     ['time', `${localTime(request.startedAt)}${totalMs === null ? '' : `, ${Math.round(totalMs)} ms`}`],
     [
       'outcome',
-      outcomeCell(
-        request.outcome,
-        [request.outcome ?? 'running', request.status, errorCode].filter((each) => each !== null).join(' '),
+      verdictCell(
+        verdictOf(request),
+        [verdictOf(request), request.status, errorCode].filter((each) => each !== null).join(' '),
       ),
     ],
     [
@@ -138,7 +139,7 @@ export const requestColumns = [
 /** For rows that are printed one by one: widths that fit most requests. */
 export const usualRow: readonly Cell[] = [
   '2026-11-20 13:39:05',
-  '404 error',
+  '404 refused',
   '12345',
   'POST /v1/chat/completions',
   'claude-sonnet-4-5-20250929',
@@ -156,10 +157,7 @@ export function requestRow(request: LoggedRequest): Cell[] {
   const about = isApproximate(request.usageCertainty) ? '~' : '';
   return [
     moment(request.startedAt),
-    outcomeCell(
-      request.outcome,
-      `${request.status ?? '-'}${request.outcome === 'ok' ? '' : ` ${request.outcome ?? 'running'}`}`,
-    ),
+    statusCell(request),
     request.totalMs === null ? '-' : String(Math.round(request.totalMs)),
     `${request.method} ${request.route}`,
     request.modelAsked ?? '-',
@@ -174,10 +172,15 @@ export function requestRow(request: LoggedRequest): Cell[] {
   ];
 }
 
-/** How a request ended, or that it runs. */
-export function outcomeCell(outcome: RequestView['outcome'], text: string): Cell {
-  if (outcome === null) return text;
-  return styled(outcome === 'ok' ? 'good' : outcome === 'client-gone' ? 'warning' : 'bad', text);
+function statusCell(request: Judged): Cell {
+  const verdict = verdictOf(request);
+  return verdictCell(verdict, `${request.status ?? '-'}${verdict === 'ok' ? '' : ` ${verdict}`}`);
+}
+
+/** What became of a request, or that it runs. */
+export function verdictCell(verdict: Verdict, text: string): Cell {
+  const meaning = meaningOf[verdict];
+  return meaning === 'neutral' ? text : styled(meaning, text);
 }
 
 /** Why the request failed, or which failures of attempts it recovered from. */

@@ -1,6 +1,7 @@
 /** `sluice log`: the requests in the ledger, and new ones as they end. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { statusPattern } from '../contract/comparison.ts';
+import { verdictOf } from '../contract/count.ts';
 import type { EventMessage } from '../contract/events.ts';
 import type { QueryResults, RequestFilterInput } from '../contract/queries.ts';
 import { fitsFilter, rangeMs, readFilterText } from '../contract/request-filter.ts';
@@ -127,7 +128,10 @@ async function showOne({ control, output }: VerbContext, id: string): Promise<vo
     control.query({ type: 'request-texts', ids: [id] }),
   ]);
   const answered = capture && (await answerIn(capture));
-  output.show(request, describeRequest(request, { asked: texts[0]?.prompt ?? texts[0]?.opening, answered, pin }));
+  output.show(
+    judged(request),
+    describeRequest(request, { asked: texts[0]?.prompt ?? texts[0]?.opening, answered, pin }),
+  );
 }
 
 /** Loaded for this alone: it brings the readers of all APIs' answers. */
@@ -152,10 +156,13 @@ async function showList(
   const page = await control.query({ type: 'requests', filter, limit });
   noteRepair(output, page);
   const shown = page.requests.toReversed().filter((request) => !follow || request.outcome !== null);
-  if (output.isJson) for (const request of shown) output.showOne(request, '');
+  if (output.isJson) for (const request of shown) output.showOne(judged(request), '');
   else await printTable(shown, filter, { control, output, isFollowed: events !== undefined });
   if (events) await printEach(events, { shown, filter, output });
 }
+
+/** As programs read it: with its verdict, as exports have it. */
+const judged = (request: LoggedRequest) => ({ ...request, verdict: verdictOf(request) });
 
 /** Says that a search may not find everything yet. */
 function noteRepair(output: Output, { repairedPercent }: QueryResults['requests']): void {
@@ -194,7 +201,7 @@ async function printEach(
     if (event.type !== 'request-finished' || before.has(event.request.id)) continue;
     if (filter.pinned || !fitsFilter(event.request, filter)) continue;
     const rows = [requestRow(event.request)];
-    output.showOne(event.request, followed(requestColumns, rows, { usual: usualRow, hasHead: false }));
+    output.showOne(judged(event.request), followed(requestColumns, rows, { usual: usualRow, hasHead: false }));
   }
 }
 
@@ -227,7 +234,7 @@ function addFilterOptions(command: Command): Command {
     .option('--provider <id>', 'that this provider answered')
     .option('--client <user-agent>', 'of this client, as its user-agent names it')
     .option('--status <code>', 'with this status: 429, a class such as 5xx, or ">=500"', parseStatus)
-    .option('--errors', 'that failed')
+    .option('--errors', 'that failed; those that Sluice refused: --filter outcome:refused')
     .option('--filter <conditions>', 'as in the window: "model:gpt-5 cost:>0.05 duration:>10s gate"', parseFilter)
     .option('--search <text>', 'with this text in ids, names, errors, captured bodies or notes')
     .option('--since <when>', 'from then on: a date, or a time span such as 30d', parsePastTime)

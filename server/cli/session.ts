@@ -15,7 +15,7 @@ import {
   titleOf,
 } from '../contract/session-views.ts';
 import type { Control } from './control.ts';
-import { outcomeCell } from './describe-request.ts';
+import { verdictCell } from './describe-request.ts';
 import type { Examples } from './help.ts';
 import { costText, money, showCurrency, sumText } from './money.ts';
 import { CliError } from './programs/exit-codes.ts';
@@ -146,6 +146,7 @@ const sessionColumns = [
   number('tokens'),
   number('cost'),
   number('failed'),
+  optional(number('refused')),
 ];
 
 /** Formats sessions for the terminal. */
@@ -162,7 +163,8 @@ function sessionRow(session: TitledSession): Cell[] {
     session.models.join(', ') || '-',
     tokensOf(session),
     sumText(session),
-    String(session.errors),
+    String(session.failed),
+    String(session.refused),
   ];
 }
 
@@ -188,7 +190,7 @@ function describeSession({ session, turns, requests }: SessionInFull, title: str
     ['client', client ?? ''],
     ['tokens', `${tokensOf(session)}, ${session.cachedInputTokens} of the input from a cache`],
     ['cost', sumText(session)],
-    ['failed', `${session.errors} requests; ${retries} retries`],
+    ['failed', `${session.failed} requests, ${session.refused} refused; ${retries} retries`],
     ['stopped', stoppedAt === null ? '' : localTime(stoppedAt)],
     ['budget', session.isOverBudget ? `used up: ${money(session.budgetUsedUsd, 4)}` : ''],
   ];
@@ -223,13 +225,13 @@ const requestColumns = [
 ];
 
 function requestRow(request: SessionRequest): Cell[] {
-  const { id, outcome, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult } = request;
+  const { id, verdict, status, errorCode, totalMs, modelServed, modelAsked, thread, isToolResult } = request;
   const about = isApproximate(request.usageCertainty) ? '~' : '';
   const kind = isToolResult === null ? '-' : isToolResult ? 'tools' : 'prompt';
   return [
     id,
     thread === 0 ? kind : `${kind} (beside, ${thread})`,
-    outcomeCell(outcome, [outcome ?? 'running', status, errorCode].filter((each) => each !== null).join(' ')),
+    verdictCell(verdict, [verdict, status, errorCode].filter((each) => each !== null).join(' ')),
     totalMs === null ? '-' : String(Math.round(totalMs)),
     modelServed ?? modelAsked ?? '-',
     numberOf(request.inputTokens, about),

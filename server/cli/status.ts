@@ -74,8 +74,7 @@ async function showShort(control: Control, output: Output): Promise<void> {
   const today = days.at(-1) ?? null;
   const concerns = concernsOf({ status, providers, keys, groups, refusals });
   const next = concerns[0]?.next ?? (today === null ? 'sluice connect' : 'sluice log --follow');
-  const counts =
-    today === null ? 'none' : `${today.requests}, ${today.errors} failed, ${today.refused} of these refused`;
+  const counts = today === null ? 'none' : `${today.requests}, ${today.failed} failed, ${today.refused} refused`;
   const state = {
     listening: describeAddress(status),
     requestsToday: today?.requests ?? 0,

@@ -78,11 +78,11 @@ async function noteMonth(control: Control, output: Output): Promise<void> {
 }
 
 function row(view: UsageView, by: UsageDimension): Cell[] {
-  const { name, requests, errors, refused, inputTokens, outputTokens } = view;
+  const { name, requests, failed, refused, inputTokens, outputTokens } = view;
   return [
     name ?? (by === 'day' ? '-' : namelessUsage[by]),
     String(requests),
-    errors > refused ? styled('error', String(errors)) : String(errors),
+    failed > 0 ? styled('error', String(failed)) : String(failed),
     String(refused),
     String(inputTokens + outputTokens),
     sumText(view),

@@ -1,15 +1,18 @@
 /** What the conditions of a filter of requests may say, and how values are compared with them. Pure. */
+import type { Verdict } from './count.ts';
 
+/** The verdicts on requests, and `failed` for any of those that count as failures. */
 export const outcomes = [
   'ok',
   'failed',
   'refused',
   'error',
-  'client-gone',
   'stream-broken',
   'interrupted',
+  'client-gone',
+  'fault',
   'running',
-] as const;
+] as const satisfies readonly (Verdict | 'failed')[];
 /** An exact status, a class such as `4xx`, or a comparison such as `>=500`. */
 export const statusPattern = /^(?:(?:>=|<=|>|<)?[1-5]\d\d|[1-5]xx)$/;
 /** What is compared with a number: `>0.05`. */

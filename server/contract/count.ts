@@ -67,18 +67,22 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
-/** Null while the request runs. */
-type Judged = Pick<RequestRecord, 'fault' | 'provider' | 'status'> & { outcome: RequestOutcome | null };
+/** What of a request decides its verdict. The outcome is null while it runs. */
+export type Judged = Pick<RequestRecord, 'fault' | 'provider' | 'status'> & { outcome: RequestOutcome | null };
 
-/** What counts as an error: in usage, sessions, the request log, metrics, the command line and the window. */
-export const errorOutcomes: readonly RequestOutcome[] = ['error', 'stream-broken', 'interrupted'];
+/**
+ * What became of a request, for whoever shows, filters or counts it: one of these, and the same one everywhere. `refused`:
+ * Sluice answered with a 4xx before it asked a provider, so it is the caller's mistake. `fault`: an error that was switched on.
+ */
+export type Verdict = RequestOutcome | 'refused' | 'fault' | 'running';
 
-/** A client's disconnect is no error, nor is a fault that was switched on. */
-export const errors: Condition<Judged> = {
-  all: [{ member: 'outcome', isOneOf: errorOutcomes }, { isNull: 'fault' }],
+/** The outcomes of a request that went wrong, through whosever fault. A client's disconnect is none of them. */
+export const errorOutcomes = ['error', 'stream-broken', 'interrupted'] as const satisfies readonly RequestOutcome[];
+
+const onPurpose: Condition<Judged> = {
+  all: [{ member: 'outcome', isOneOf: errorOutcomes }, { not: { isNull: 'fault' } }],
 };
 
-/** Errors that are the caller's mistake: Sluice refused the request with a 4xx, and no provider was asked. */
 export const refused: Condition<Judged> = {
   all: [
     { member: 'outcome', isOneOf: ['error'] },
@@ -88,8 +92,43 @@ export const refused: Condition<Judged> = {
   ],
 };
 
-export const isError = predicateOf(errors);
+/** What counts as a failure: neither what Sluice refused nor what was switched on. */
+export const failed: Condition<Judged> = {
+  all: [{ member: 'outcome', isOneOf: errorOutcomes }, { isNull: 'fault' }, { not: refused }],
+};
+
+/** Whether a verdict is one of those that count as failures. */
+export const countsAsFailed = (verdict: Verdict): boolean => errorOutcomes.some((each) => each === verdict);
+
+/** The condition that a request has this verdict. */
+export function judgedAs(verdict: Verdict): Condition<Judged> {
+  if (verdict === 'fault') return onPurpose;
+  if (verdict === 'refused') return refused;
+  if (verdict === 'running') return { isNull: 'outcome' };
+  const outcome = { member: 'outcome', isOneOf: [verdict] } as const;
+  return countsAsFailed(verdict) ? { all: [outcome, failed] } : outcome;
+}
+
+const isOnPurpose = predicateOf(onPurpose);
 export const isRefused = predicateOf(refused);
+export const isFailed = predicateOf(failed);
+
+export function verdictOf(request: Judged): Verdict {
+  if (isOnPurpose(request)) return 'fault';
+  return isRefused(request) ? 'refused' : (request.outcome ?? 'running');
+}
+
+/** What a verdict means to who looks at it, and so its colour. */
+export const meaningOf: Readonly<Record<Verdict, 'good' | 'bad' | 'warning' | 'neutral'>> = {
+  ok: 'good',
+  error: 'bad',
+  'stream-broken': 'bad',
+  interrupted: 'bad',
+  refused: 'warning',
+  'client-gone': 'neutral',
+  fault: 'neutral',
+  running: 'neutral',
+};
 
 /** The fields that counting needs; an interrupted row has no others. */
 export type Countable = Pick<
@@ -177,7 +216,7 @@ export interface Counting {
   provider: string | null;
   /** 1 for the part that answered, so that a request counts once. */
   requests: 0 | 1;
-  isError: boolean;
+  isFailed: boolean;
   isRefused: boolean;
   usage: Usage | null;
   costUsd: number | null;
@@ -207,7 +246,7 @@ function wholeOf(row: Countable): Counting {
     model: row.modelServed ?? row.modelAsked,
     provider: row.provider,
     requests: 1,
-    isError: isError(row),
+    isFailed: isFailed(row),
     isRefused: isRefused(row),
     usage: row.usage,
     costUsd: row.costUsd,
@@ -219,7 +258,7 @@ function countOfAttempt(row: Countable, attempt: AttemptRecord): Counting {
   const { model, provider, usage, costUsd } = attempt;
   return {
     ...{ model: model ?? row.modelAsked, provider },
-    ...{ requests: 0, isError: false, isRefused: false },
+    ...{ requests: 0, isFailed: false, isRefused: false },
     ...{ usage, costUsd, isUnpriced: isUnpricedAttempt(attempt) },
   };
 }

@@ -279,7 +279,7 @@ export type UsageDimension = (typeof usageDimensions)[number];
 export const usageColumns = {
   requests: 'Requests',
   failed: 'Failed',
-  refused: 'Of these refused',
+  refused: 'Refused',
   tokens: 'Tokens',
   cost: 'Cost',
 };
@@ -313,9 +313,9 @@ export function costOfSum({ costUsd, unpricedRequests }: Pick<UsageTotals, 'cost
 /** Sums over requests. */
 export interface UsageTotals {
   requests: number;
-  /** Failed, broken or interrupted requests, except those whose client disconnected. */
-  errors: number;
-  /** The part of `errors` that Sluice refused with a 4xx before asking a provider: the caller's mistakes. */
+  /** Failed, broken or interrupted requests, except those whose client disconnected or met a fault on purpose. */
+  failed: number;
+  /** Not among `failed`: those that Sluice refused with a 4xx before asking a provider, the caller's mistakes. */
   refused: number;
   inputTokens: number;
   outputTokens: number;

@@ -82,8 +82,8 @@ export const requestFilterSchema = z.strictObject({
   client: z.string().optional(),
   capability: z.enum(operations).optional(),
   /**
-   * `failed`: the errors of usage, which are `error`, `stream-broken` and `interrupted`, but not a fault that was switched on.
-   * `refused`: those of them that Sluice refused as the caller's mistake.
+   * What became of the request (`Verdict`), or `failed` for the failures of usage, which are `error`, `stream-broken` and
+   * `interrupted`. Neither what Sluice `refused` nor a `fault` that was switched on is among them.
    */
   outcome: z.enum(outcomes).optional(),
   /** An exact status, a class such as `4xx`, or a comparison such as `>=500`. */

@@ -16,7 +16,7 @@ import {
   outcomes,
   statusPattern,
 } from './comparison.ts';
-import { isError, isRefused } from './count.ts';
+import { isFailed, verdictOf } from './count.ts';
 import { operations } from './operations.ts';
 import type { RequestFilterInput } from './queries.ts';
 import type { RequestView } from './request-views.ts';
@@ -70,9 +70,7 @@ export function fitsFilter(request: FilteredRequest, filter: RequestFilterInput)
 }
 
 function hasOutcome(request: FilteredRequest, filtered: (typeof outcomes)[number]): boolean {
-  if (filtered === 'failed') return isError(request);
-  if (filtered === 'refused') return isRefused(request);
-  return (request.outcome ?? 'running') === filtered;
+  return filtered === 'failed' ? isFailed(request) : verdictOf(request) === filtered;
 }
 
 /** While a request runs, its cost and usage are what it has reserved. */

@@ -40,8 +40,10 @@ export interface RefusalView {
 
 export interface RequestCount {
   requests: number;
-  /** With the outcome `error`, `stream-broken` or `interrupted`. */
+  /** As in `usage`. */
   failed: number;
+  /** As in `usage`: not among `failed`. */
+  refused: number;
   /** False if only the newest requests were counted, so that there may be more. */
   isComplete: boolean;
 }
@@ -95,8 +97,8 @@ export interface UsageStepView {
   /** Id of the key, group or provider, or name of the model; null for requests without one, or for the total. */
   name: string | null;
   requests: number;
-  errors: number;
-  /** As in `usage`. */
+  /** Both as in `usage`. */
+  failed: number;
   refused: number;
   inputTokens: number;
   outputTokens: number;

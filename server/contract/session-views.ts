@@ -3,13 +3,15 @@
  * session is called.
  */
 
+import type { Verdict } from './count.ts';
 import { clientNameOf, type RequestOutcome, type ToolResult, type UsageCertainty, windowTitle } from './ledger.ts';
 
 /** Sums over requests of a session. */
 export interface SessionSums {
   requests: number;
-  /** Requests with the outcome `error`, `stream-broken` or `interrupted`. */
-  errors: number;
+  /** Both as in `usage`. */
+  failed: number;
+  refused: number;
   /** Attempts after the first one, and requests that the client sent again. */
   retries: number;
   inputTokens: number;
@@ -76,6 +78,7 @@ export interface SessionRequestFacts {
   startedAt: number;
   /** Null while it runs. */
   outcome: RequestOutcome | null;
+  verdict: Verdict;
   status: number | null;
   errorCode: string | null;
   modelAsked: string | null;

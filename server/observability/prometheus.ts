@@ -1,6 +1,6 @@
 /** The metrics at `/metrics`, using Prometheus' own client library. Loaded only if they are switched on. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { type Counting, countOf, isError } from '../contract/count.ts';
+import { type Counting, countOf, verdictOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import type { ProviderHealthView } from '../contract/provider-views.ts';
 import { secondMs } from '../contract/units.ts';
@@ -106,7 +106,7 @@ class RequestMetrics {
   finished(record: RequestRecord): void {
     const { whole, parts } = countOf(record);
     const labels = this.#labelsOf(record, whole);
-    this.#requests.inc({ ...labels, outcome: outcomeOf(record) });
+    this.#requests.inc({ ...labels, outcome: verdictOf(record) });
     if (whole.isUnpriced) this.#unpriced.inc(labels);
     this.#duration.observe(labels, record.totalMs / secondMs);
     for (const attempt of record.attempts) this.#attempted(record, attempt);
@@ -133,12 +133,6 @@ class RequestMetrics {
       if (count) this.#tokens.inc({ ...labels, type }, count);
     }
   }
-}
-
-/** A fault that was switched on is no error, as in usage. */
-function outcomeOf(record: RequestRecord): RequestRecord['outcome'] | 'fault' {
-  const isOnPurpose = record.fault !== null && isError({ ...record, fault: null });
-  return isOnPurpose ? 'fault' : record.outcome;
 }
 
 const providerStates: readonly EngineFigures['providers'][number]['state'][] = ['ok', 'degraded', 'cooling', 'refused'];

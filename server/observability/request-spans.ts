@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { ISerializer } from '@opentelemetry/otlp-transformer';
-import { countOf, isError } from '../contract/count.ts';
+import { countOf, isFailed, verdictOf } from '../contract/count.ts';
 import type { AttemptRecord, RequestRecord, Usage } from '../contract/ledger.ts';
 import { type Conventions, operationName, type ServiceNames, serviceAttributes } from './gen-ai.ts';
 import type { RequestTracer, RequestTracing, TraceHeaders } from './request-tracing.ts';
@@ -91,7 +91,7 @@ class RequestSpans implements RequestTracing {
     span.updateName(`${request.method} ${request.route}`);
     span.setAttributes(requestAttributes(request));
     // By OpenTelemetry's conventions for HTTP servers, a client's error is not an error of the server span.
-    if (isError(request) && (request.status ?? 500) >= 500) {
+    if (isFailed(request) && (request.status ?? 500) >= 500) {
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
     span.end(endedAt);
@@ -127,7 +127,7 @@ function requestAttributes(request: RequestRecord): Attributes {
     ...sessionAttributes(request),
     'sluice.group': request.groupId,
     'sluice.key': request.keyId,
-    'sluice.outcome': request.outcome,
+    'sluice.outcome': verdictOf(request),
     'sluice.model.asked': request.modelAsked,
     'sluice.attempts': request.attempts.length,
     'sluice.queue_ms': request.queueMs === null ? null : asDouble(request.queueMs),

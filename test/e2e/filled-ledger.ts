@@ -78,7 +78,7 @@ const spanMs = 23 * 3_600_000;
 const models = ['gpt-5', 'gpt-5-mini', 'gpt-5-mini', 'qwen3:14b', 'gpt-5', 'text-embedding-3-large', 'gpt-5-mini'];
 const keys = ['editor', 'codex', 'codex', 'notes'];
 
-/** Requests of the last 23 hours, more during the day, some of them failed. */
+/** Requests of the last 23 hours, more during the day, some of them failed or refused. */
 export function furnish(folder: string): void {
   const database = openSqliteDatabase(join(folder, 'ledger.sqlite'));
   const ledger = createLedger({ database, log: silent });
@@ -107,7 +107,7 @@ function requestAt(index: number, startedAt: number): RequestRecord {
   const costUsd = (input * price + output * price * 8) / 1e6;
   const usage = { inputTokens: input, outputTokens: output, cachedInputTokens: Math.round(input * 0.4) };
   const attempt = attemptRecord({ provider, model, credential: 'c1', startedAt, firstByteMs, totalMs, usage, costUsd });
-  const refused = {
+  const failed = {
     outcome: 'error',
     status: 429,
     errorCode: 'rate_limit_exceeded',
@@ -115,6 +115,10 @@ function requestAt(index: number, startedAt: number): RequestRecord {
     usageCertainty: 'none',
     costUsd: 0,
     totalMs: firstByteMs,
+  } as const;
+  const refused = {
+    ...{ ...failed, status: 404, errorCode: 'model_not_found', modelAsked: 'gpt-5-mni', modelServed: null },
+    ...{ provider: null, attempts: [], firstByteMs: null, totalMs: 2 },
   } as const;
   return finishedRow(`req_${index.toString(16).padStart(32, '0')}`, {
     ...{ startedAt, provider, keyId, usage, costUsd, firstByteMs, totalMs },
@@ -132,7 +136,8 @@ function requestAt(index: number, startedAt: number): RequestRecord {
             { ...attempt, startedAt: startedAt + failedFirst.totalMs, cause: 'fallback' },
           ]
         : [attempt],
-    ...(index % 41 === 40 && refused),
+    ...(index % 41 === 40 && failed),
+    ...(index % 53 === 45 && refused),
   });
 }
 

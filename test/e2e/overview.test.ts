@@ -135,6 +135,33 @@ it('follows the requests as they end, and tells refusals from failures', async (
   );
   await usage.getByRole('link', { name: '1 of 1 failed' }).waitFor();
   await upstream.stop();
+  // Each figure opens as many rows as it says.
+  await usage.getByRole('link', { name: '1 refused, not counted' }).click();
+  const rows = page.locator('tbody tr');
+  await page.getByText('1 request, 0 failed · 1 refused.').waitFor();
+  expect(await rows.allTextContents()).toEqual([expect.stringContaining('404 refused')]);
+  await page
+    .getByRole('link', { name: /no-such-model|chat\/completions/ })
+    .first()
+    .click();
+  await page.getByText('Refused by Sluice with 404').waitFor();
+  await page.goto(`${gateway.origin}/#/requests`);
+  const summary = page.getByText('12 requests, 1 failed · 1 refused.');
+  for (const [figure, said] of [
+    ['1 failed', '500 error'],
+    ['1 refused', '404 refused'],
+  ] as const) {
+    await summary.getByRole('link', { name: figure }).click();
+    await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining(said)]);
+    await page.goBack();
+  }
+  const panel = await page.context().newPage();
+  await panel.goto(`${gateway.origin}/panel`);
+  expect(await panel.getByRole('link', { name: '1 refused' }).getAttribute('href')).toMatch(
+    /^\/#\/requests\?outcome=refused&since=\d+$/,
+  );
+  await panel.getByText('404 refused').waitFor();
+  await panel.close();
 });
 
 it('looks back as far as there are records', async () => {

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EngineState } from '../../electron/engine-host.ts';
 import { type WatchedGateway, watchEngine } from '../../electron/engine-watch.ts';
+import type { ControlEvent } from '../../server/contract/events.ts';
+import type { RequestRecord } from '../../server/contract/ledger.ts';
 import type { UsageView } from '../../server/contract/request-views.ts';
+import { finishedRow } from '../server/store/sqlite/records.ts';
 
 const lateEvening = new Date(2026, 10, 20, 23, 59, 0);
 const nextDay = new Date(2026, 10, 21);
@@ -10,7 +13,7 @@ beforeEach(() => vi.useFakeTimers({ now: lateEvening, toFake: ['Date', 'setTimeo
 afterEach(() => vi.useRealTimers());
 
 const usage: UsageView = {
-  ...{ name: '2026-11-20', requests: 7, errors: 0, refused: 0, inputTokens: 2, outputTokens: 1 },
+  ...{ name: '2026-11-20', requests: 7, failed: 0, refused: 0, inputTokens: 2, outputTokens: 1 },
   ...{
     cachedInputTokens: 0,
     reasoningTokens: 0,
@@ -24,9 +27,13 @@ const usage: UsageView = {
 
 /** An engine with seven requests in the evening and none since. */
 function start() {
+  let hear: Parameters<WatchedGateway['onEvent']>[0] = () => {};
   const gateway: WatchedGateway = {
     query: async ({ sinceMs = 0 }) => (sinceMs < nextDay.getTime() ? [usage] : []),
-    onEvent: () => () => {},
+    onEvent(listener) {
+      hear = listener;
+      return () => {};
+    },
   };
   let state: EngineState = { kind: 'off' };
   let tell: (state: EngineState) => void = () => {};
@@ -46,7 +53,7 @@ function start() {
     tell(next);
   };
   become({ kind: 'serving', baseUrl: 'http://127.0.0.1:1/v1' });
-  return { watch, become };
+  return { watch, become, hear: (event: ControlEvent) => hear({ event, revision: 1 }) };
 }
 
 const evening = { requests: 7, tokens: 3, costUsd: 0.5 };
@@ -79,4 +86,16 @@ describe('today’s numbers', () => {
     watch.recount();
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+it('the last error is of a request that failed, and none that Sluice refused or that failed on purpose', () => {
+  const { watch, hear } = start();
+  const end = (id: string, more: Partial<RequestRecord>) =>
+    hear({ type: 'request-finished', request: finishedRow(id, { outcome: 'error', ...more }) });
+  end('req_refused', { provider: null, status: 404 });
+  end('req_on_purpose', { status: 500, fault: 'error' });
+  expect(watch.facts.lastError).toBeNull();
+  end('req_failed', { status: 502, modelAsked: 'm', errorCode: 'upstream_unreachable' });
+  end('req_refused_later', { provider: null, status: 429 });
+  expect(watch.facts.lastError).toEqual({ requestId: 'req_failed', summary: 'm: upstream_unreachable' });
 });

@@ -6,7 +6,7 @@ import { type Localization, useLocalization } from '../../messages/use-messages.
 import type { UsageAnswers } from './load-usage.ts';
 import classes from './MetricTiles.module.css';
 import { requestsAddress } from './requests-address.ts';
-import { admittedOf, failureRate, failuresOf, type Metric, monthText, sumOf } from './usage-figures.ts';
+import { admittedOf, failureRate, type Metric, monthText, sumOf } from './usage-figures.ts';
 
 interface MetricTilesProps {
   answers: UsageAnswers | null;
@@ -61,8 +61,7 @@ function tilesOf(answers: UsageAnswers, localization: Localization): Tile[] {
   const since = grid.sinceMs;
   const all = requestsAddress({ since });
   const sum = sumOf(total);
-  const { unpricedRequests, refused } = sum;
-  const failed = failuresOf(sum);
+  const { unpricedRequests, failed, refused } = sum;
   const rate = failureRate(sum);
   const failures = [
     ...(failed > 0

@@ -52,7 +52,7 @@ interface TopRowProps {
 function TopRow({ row, by, share, sinceMs }: TopRowProps) {
   const { formats } = useLocalization();
   const name = useNames(by, [row.name])(row.name);
-  const { errors } = row;
+  const { failed, refused } = row;
   const hrefOf = (filter: RequestsAddressFilter = {}) => requestsAddressOf(by, row.name, { ...filter, since: sinceMs });
   return (
     <tr>
@@ -62,11 +62,11 @@ function TopRow({ row, by, share, sinceMs }: TopRowProps) {
         <Figure text={name} href={hrefOf()} />
       </td>
       <td className={classes.end}>{formats.number(row.requests)}</td>
-      <td className={`${classes.end} ${classes.wide} ${errors > 0 ? classes.bad : ''}`}>
-        <Figure text={formats.number(errors)} href={errors > 0 ? hrefOf({ outcome: 'failed' }) : null} />
+      <td className={`${classes.end} ${classes.wide} ${failed > 0 ? classes.bad : ''}`}>
+        <Figure text={formats.number(failed)} href={failed > 0 ? hrefOf({ outcome: 'failed' }) : null} />
       </td>
       <td className={`${classes.end} ${classes.wide}`}>
-        <Figure text={formats.number(row.refused)} href={row.refused > 0 ? hrefOf({ outcome: 'refused' }) : null} />
+        <Figure text={formats.number(refused)} href={refused > 0 ? hrefOf({ outcome: 'refused' }) : null} />
       </td>
       <td className={classes.end}>{formats.compact(row.inputTokens + row.outputTokens)}</td>
       <td className={classes.end}>

@@ -13,7 +13,7 @@ export const firstByteFigures: readonly FirstByteFigure[] = ['together', 'median
 
 type Counted = Pick<
   UsageStepView,
-  'requests' | 'errors' | 'refused' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
+  'requests' | 'failed' | 'refused' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpricedRequests'
 >;
 
 /** The total of a model, provider, key or group; a null name is for requests without one. */
@@ -28,31 +28,26 @@ export function amountOf(counted: Counted, metric: CountedMetric): number {
     case 'cost':
       return counted.costUsd ?? 0;
     case 'errors':
-      return failuresOf(counted);
+      return counted.failed;
   }
 }
 
-/** Failures of providers, without those caused by clients. */
-export function failuresOf({ errors, refused }: Pick<Counted, 'errors' | 'refused'>): number {
-  return errors - refused;
-}
-
-/** The requests that Sluice did not refuse, of which `failuresOf` failed. */
+/** The requests that Sluice did not refuse, of which `failed` failed. */
 export function admittedOf({ requests, refused }: Pick<Counted, 'requests' | 'refused'>): number {
   return requests - refused;
 }
 
 /** The failures relative to the admitted requests; null if there were none. */
-export function failureRate(counted: Pick<Counted, 'requests' | 'errors' | 'refused'>): number | null {
+export function failureRate(counted: Pick<Counted, 'requests' | 'failed' | 'refused'>): number | null {
   const admitted = admittedOf(counted);
-  return admitted > 0 ? failuresOf(counted) / admitted : null;
+  return admitted > 0 ? counted.failed / admitted : null;
 }
 
 export function sumOf(steps: readonly Counted[]): Counted {
-  const sum = { requests: 0, errors: 0, refused: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
+  const sum = { requests: 0, failed: 0, refused: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 };
   for (const step of steps) {
     sum.requests += step.requests;
-    sum.errors += step.errors;
+    sum.failed += step.failed;
     sum.refused += step.refused;
     sum.inputTokens += step.inputTokens;
     sum.outputTokens += step.outputTokens;

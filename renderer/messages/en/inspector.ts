@@ -17,6 +17,7 @@ export const inspector = {
   answerFailed: (provider: string) => `The answer from ${provider} failed`,
   cutOff: (provider: string) => `The answer from ${provider} was cut off`,
   connectionError: (words: string) => `Connection error: ${causeText(words)}`,
+  refused: (status: number) => `Refused by Sluice with ${status}`,
   sluiceSaid: (status: string | null) => (status === null ? 'The request failed' : `Sluice answered ${status}`),
   whatToDo: {
     transient:

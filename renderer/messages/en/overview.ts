@@ -163,7 +163,7 @@ export const attention = {
     'budgets-unwritten': (reason: string) => `What has been spent of each budget cannot be saved. ${causeText(reason)}`,
     'budgets-lost':
       'What had been spent of each budget was lost with the request log: all budgets, hard ones included, start from zero.',
-    refused: (requests: string) => `Refused in the last hour: ${requests}.`,
+    refused: (requests: string) => `Refused in the last hour, and not in the request log: ${requests}.`,
     standstill: (duration: string, at: string, request: { id: string; keyId: string; route: string }) =>
       `Sluice was unresponsive for ${duration} (${at}) because of request ${request.id} of key ${request.keyId} (${request.route}).`,
     'key-expired': (name: string) => `The key “${name}” has expired; programs that use it are refused.`,

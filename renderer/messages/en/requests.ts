@@ -62,14 +62,6 @@ export const requests = {
   },
   chooseColumns: 'Columns',
   usualColumns: 'Usual columns',
-  outcomes: {
-    running: 'running',
-    ok: 'ok',
-    error: 'error',
-    'client-gone': 'client disconnected',
-    'stream-broken': 'cut off',
-    interrupted: 'interrupted',
-  },
   tokensInOut: (input: string, output: string) => `${input} in, ${output} out`,
   emptyTitle: 'No requests yet',
   emptyNext: 'Send one with your key and it appears here:',
@@ -138,9 +130,10 @@ export const requests = {
     failed: 'Failed (all kinds)',
     refused: 'Refused by Sluice',
     error: 'Error',
-    'client-gone': 'Client disconnected',
     'stream-broken': 'Cut off',
     interrupted: 'Interrupted',
+    'client-gone': 'Client disconnected',
+    fault: 'Fault on purpose',
     running: 'Running',
   },
   moreFilters: 'More filters',
@@ -174,8 +167,9 @@ export const requests = {
   sortedOf: (count: string) => `Sorted among the newest ${count}.`,
   beingRepaired: repairText,
   listedFirst: (count: string) => `The first ${count} are listed. Search or filter to find the others.`,
-  count: ({ requests, isComplete }: { requests: number; isComplete: boolean }, count: string, failed: string) =>
-    `${isComplete ? '' : 'At least '}${count} ${requests === 1 ? 'request' : 'requests'}, ${failed} failed.`,
+  /** `parts`: what failed and what was refused. */
+  count: ({ requests, isComplete }: { requests: number; isComplete: boolean }, count: string, parts: string) =>
+    `${isComplete ? '' : 'At least '}${count} ${requests === 1 ? 'request' : 'requests'}, ${parts}.`,
   export: 'Export',
   exportCsv: 'CSV (spreadsheet)',
   exportJsonl: 'JSON Lines',
@@ -192,7 +186,7 @@ export const requests = {
     'No recorded request matches these filters. Contents that are kept in memory alone are not searched: “Capture” keeps them on disk, where they are found.',
   /** Requests without a valid key are counted but not listed. */
   refused: {
-    title: 'Refused in the last hour',
+    title: 'Refused in the last hour, and not in the list',
     others: (count: string) => `${count} more ${count === '1' ? 'kind' : 'kinds'}`,
     close: 'Close until the next one',
     line: ({ requests, count, why, time, client }: Refused) =>

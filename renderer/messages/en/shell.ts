@@ -1,3 +1,4 @@
+import type { Verdict } from '../../../server/contract/count.ts';
 import { placeTexts } from '../../../server/contract/places.ts';
 
 /** Texts that belong to no single screen. */
@@ -18,6 +19,22 @@ export const shell = {
   now: 'just now',
   /** In place of an amount. */
   unknownCost: 'unknown',
+  /** What became of a request. */
+  verdicts: {
+    running: 'running',
+    ok: 'ok',
+    error: 'error',
+    'stream-broken': 'cut off',
+    interrupted: 'interrupted',
+    refused: 'refused',
+    'client-gone': 'client disconnected',
+    fault: 'fault',
+  } satisfies Record<Verdict, string>,
+  /** Figures beside a number of requests. */
+  verdictCounts: {
+    failed: (count: string) => `${count} failed`,
+    refused: (count: string) => `${count} refused`,
+  },
   language: 'Language',
   appearance: 'Appearance',
   schemes: { auto: 'System', light: 'Light', dark: 'Dark' },

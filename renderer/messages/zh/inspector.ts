@@ -16,6 +16,7 @@ export const inspector: Messages['inspector'] = {
   answerFailed: (provider) => `${provider} 的回答出错`,
   cutOff: (provider) => `${provider} 的回答中途断开`,
   connectionError: (words) => `连接错误：${causeTextZh(words)}`,
+  refused: (status) => `Sluice 以 ${status} 拒绝了请求`,
   sluiceSaid: (status) => (status === null ? '请求失败' : `Sluice 返回了 ${status}`),
   whatToDo: {
     transient: '服务商的暂时性故障。再次发送可能成功；为此模型添加其他服务商可以接替。',

@@ -48,7 +48,7 @@ export const overview: typeof english.overview = {
   by: '统计维度',
   dimensions: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
   dimensionNames: { model: '模型', provider: '服务商', key: '密钥', group: '分组' },
-  columns: { requests: '请求', failed: '失败', refused: '其中被拒绝', tokens: 'Token', cost: '费用' },
+  columns: { requests: '请求', failed: '失败', refused: '被拒绝', tokens: 'Token', cost: '费用' },
   unpriced: (requests) => `${requests} 个费用未知`,
   nobody: '这段时间没有用量。',
   emptyTitle: '这段时间没有请求',
@@ -141,7 +141,7 @@ export const attention: typeof english.attention = {
         : `请求记录无法使用（${causeTextZh(reason)}），已重新建立。原文件保留为 ${movedTo}。`,
     'budgets-unwritten': (reason) => `无法保存预算的已用数额。${causeTextZh(reason)}`,
     'budgets-lost': '预算的已用数额已随请求记录一同丢失：所有预算（包括硬性预算）均从那时起重新计算。',
-    refused: (requests) => `最近一小时内被拒绝：${requests}。`,
+    refused: (requests) => `最近一小时内被拒绝且未列入请求记录：${requests}。`,
     standstill: (duration, at, request) =>
       `Sluice 曾停顿 ${duration}（${at}），起因是密钥 ${request.keyId} 的请求 ${request.id}（${request.route}），期间没有响应任何请求。`,
     'key-expired': (name) => `密钥“${name}”已过期，使用它的程序会被拒绝。`,

@@ -99,7 +99,10 @@ export function useMostUsed(): readonly string[] | null {
   const { answer, problem } = useQuery<'usage'>({ type: 'usage', by: 'model', sinceMs: untilMs - spanMs, untilMs });
   return useMemo(() => {
     if (!answer) return problem ? [] : null;
-    const succeeded = answer.map(({ name, requests, errors }) => ({ name, count: requests - errors }));
+    const succeeded = answer.map(({ name, requests, failed, refused }) => ({
+      name,
+      count: requests - failed - refused,
+    }));
     return succeeded
       .filter(({ count }) => count > 0)
       .sort((one, other) => other.count - one.count)

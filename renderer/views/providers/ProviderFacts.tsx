@@ -123,8 +123,8 @@ export function ActivityBar({ id, name, activity }: ActivityBarProps) {
   const names = messages.providers.activity;
   if (activity === undefined) return <p className={classes.quiet}>…</p>;
   if (activity === null || activity.requests === 0) return <p className={classes.quiet}>{names.none}</p>;
-  const { requests, errors, costUsd } = activity;
-  const summary = names.summary(names.requests(requests, formats.number(requests)), formats.percent(errors / requests));
+  const { requests, failed, costUsd } = activity;
+  const summary = names.summary(names.requests(requests, formats.number(requests)), formats.percent(failed / requests));
   return (
     <div className={classes.activity}>
       <div className={classes.bars} role="img" aria-label={messages.labelled(names.title, summary)}>
@@ -136,7 +136,7 @@ export function ActivityBar({ id, name, activity }: ActivityBarProps) {
             title={names.hour(
               formats.clock(hour.startMs),
               names.requests(hour.requests, formats.number(hour.requests)),
-              formats.number(hour.errors),
+              formats.number(hour.failed),
             )}
           />
         ))}
@@ -149,7 +149,7 @@ export function ActivityBar({ id, name, activity }: ActivityBarProps) {
           {names.open}
         </Link>
       </p>
-      {errors > 0 && <LastError id={id} count={errors} />}
+      {failed > 0 && <LastError id={id} count={failed} />}
     </div>
   );
 }
@@ -183,11 +183,11 @@ function describeError(error: string, { inspector, providers }: Messages): strin
   return by === 'connection' ? inspector.connectionError(words) : words;
 }
 
-/** Grades an hour by its share of errors. */
-function shareOf({ requests, errors }: ProviderActivity['hours'][number]): 'none' | 'good' | 'some' | 'bad' {
+/** Grades an hour by its share of failures. */
+function shareOf({ requests, failed }: ProviderActivity['hours'][number]): 'none' | 'good' | 'some' | 'bad' {
   if (requests === 0) return 'none';
-  if (errors === 0) return 'good';
-  return errors / requests < 0.5 ? 'some' : 'bad';
+  if (failed === 0) return 'good';
+  return failed / requests < 0.5 ? 'some' : 'bad';
 }
 
 /** Ends the cooldowns of a provider so that it is called again at once. Renders nothing if it is off or healthy. */

@@ -48,9 +48,9 @@ const sampleSize = 20;
 
 export interface ProviderActivity {
   /** One entry per hour, oldest first. */
-  hours: readonly { startMs: number; requests: number; errors: number }[];
+  hours: readonly { startMs: number; requests: number; failed: number }[];
   requests: number;
-  errors: number;
+  failed: number;
   /** Null if the cost of no request is known. */
   costUsd: number | null;
 }
@@ -79,7 +79,7 @@ export function activityIn(
 /** Whether all requests failed in the last hour that had any. */
 export function hasJustFailed(activity: ProviderActivity | null | undefined): boolean {
   const last = activity?.hours.findLast(({ requests }) => requests > 0);
-  return last !== undefined && last.errors === last.requests;
+  return last !== undefined && last.failed === last.requests;
 }
 
 function lastEndOf(requests: readonly LiveRequest[]): number {
@@ -98,14 +98,14 @@ function sumOf(steps: readonly UsageStepView[], sinceMs: number): ProviderActivi
   const byStart = new Map(steps.map((step) => [step.startMs, step]));
   const bars = Array.from({ length: hours }, (_, index) => {
     const startMs = sinceMs + index * hourMs;
-    const { requests = 0, errors = 0 } = byStart.get(startMs) ?? {};
-    return { startMs, requests, errors };
+    const { requests = 0, failed = 0 } = byStart.get(startMs) ?? {};
+    return { startMs, requests, failed };
   });
   const costs = steps.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]));
   return {
     hours: bars,
     requests: bars.reduce((sum, { requests }) => sum + requests, 0),
-    errors: bars.reduce((sum, { errors }) => sum + errors, 0),
+    failed: bars.reduce((sum, { failed }) => sum + failed, 0),
     costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
   };
 }

@@ -138,7 +138,7 @@ function SessionFacts({ full: { session, requests }, opening }: SessionFactsProp
   const { formats } = localization;
   const { facts: names } = localization.messages.sessions;
   const keyName = useNameOf('key', session.keyId);
-  const { cachedInputTokens, inputTokens, errors, retries, models } = session;
+  const { cachedInputTokens, inputTokens, failed, refused, retries, models } = session;
   const share = inputTokens > 0 ? ` (${formats.percent(cachedInputTokens / inputTokens)})` : '';
   const lost = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.tokens ?? 0), 0);
   const lostUsd = requests.reduce((sum, { cacheLoss }) => sum + (cacheLoss?.costUsd ?? 0), 0);
@@ -151,7 +151,8 @@ function SessionFacts({ full: { session, requests }, opening }: SessionFactsProp
     [names.output, formats.number(session.outputTokens)],
     [names.turns, formats.number(session.turns)],
     [names.requests, formats.number(session.requests)],
-    [names.errors, errors > 0 ? formats.number(errors) : ''],
+    [names.failed, failed > 0 ? formats.number(failed) : ''],
+    [names.refused, refused > 0 ? formats.number(refused) : ''],
     [names.retries, retries > 0 ? formats.number(retries) : ''],
     [names.models, models.join(', ')],
     [names.client, programOf(session.client) ?? ''],

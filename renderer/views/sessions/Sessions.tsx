@@ -14,6 +14,7 @@ import filterBar from '../../components/selects/FilterBar.module.css';
 import { FilterFold } from '../../components/selects/FilterFold.tsx';
 import { type FilterOptions, FilterSelect } from '../../components/selects/FindSelect.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
+import { VerdictCounts } from '../../components/usage/VerdictCounts.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState, useControlStore } from '../../state/control/use-control.ts';
 import { useNameOf } from '../../state/control/use-found.ts';
@@ -128,8 +129,7 @@ function Origins() {
 function Row({ session, opening }: { session: SessionView; opening: RequestText | undefined }) {
   const { messages, formats } = useLocalization();
   const names = messages.sessions;
-  const { id, keyId, client, lastAt, running, stoppedAt, isOverBudget, turns, requests, isComplete, errors, models } =
-    session;
+  const { id, keyId, client, lastAt, running, stoppedAt, isOverBudget, turns, requests, isComplete, models } = session;
   const keyName = useNameOf('key', keyId);
   const count = formats.number(requests);
   return (
@@ -153,7 +153,11 @@ function Row({ session, opening }: { session: SessionView; opening: RequestText 
         <span>{names.turns(formats.number(turns))}</span>
         <span>{isComplete ? names.requests(count) : names.moreRequests(count)}</span>
         <span>{names.tokens(formats.compact(session.inputTokens), formats.compact(session.outputTokens))}</span>
-        {errors > 0 && <span className={classes.bad}>{names.errors(formats.number(errors))}</span>}
+        {session.failed + session.refused > 0 && (
+          <span>
+            <VerdictCounts counts={session} />
+          </span>
+        )}
         <span className={classes.models}>{models.join(', ')}</span>
       </div>
     </li>

@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { meaningOf } from '../../../server/contract/count.ts';
 import { costOf, costOfSum, isApproximate, type ToolResult } from '../../../server/contract/ledger.ts';
 import type { SessionRequest, SessionTurn, ToolCallText } from '../../../server/contract/session-views.ts';
 import { Section } from '../../components/layout/Section.tsx';
@@ -69,7 +70,7 @@ function Row({ request, calls }: { request: SessionRequest; calls: readonly Tool
   const localization = useLocalization();
   const { messages, formats } = localization;
   const names = messages.sessions;
-  const { id, isToolResult, thread, outcome, modelServed, modelAsked, usageCertainty, totalMs } = request;
+  const { id, isToolResult, thread, verdict, modelServed, modelAsked, usageCertainty, totalMs } = request;
   const step = isToolResult === null ? names.steps.other : isToolResult ? names.steps.tools : names.steps.prompt;
   const notes = notesOf(request, localization);
   const certainty = isApproximate(usageCertainty) ? messages.requests.certainties[usageCertainty] : undefined;
@@ -82,10 +83,10 @@ function Row({ request, calls }: { request: SessionRequest; calls: readonly Tool
           {step}
         </Link>
         {thread > 0 && <span className={classes.soft}> {names.beside(formats.number(thread))}</span>}
-        {outcome !== 'ok' && (
-          <span className={outcome === null ? classes.running : classes.bad}>
+        {verdict !== 'ok' && (
+          <span className={verdict === 'running' ? classes.running : classes[meaningOf[verdict]]}>
             {' '}
-            {messages.requests.outcomes[outcome ?? 'running']}
+            {messages.verdicts[verdict]}
             {request.errorCode !== null && ` (${request.errorCode})`}
           </span>
         )}
@@ -158,7 +159,7 @@ export function TurnChart({ turns }: { turns: readonly SessionTurn[] }) {
       <div className={classes.panel}>
         <ul className={classes.bars}>
           {shown.map((turn) => {
-            const { inputTokens, cachedInputTokens, errors } = turn;
+            const { inputTokens, cachedInputTokens, failed } = turn;
             const text = names.turnBar(
               formats.number(turn.turn),
               formats.number(inputTokens),
@@ -170,7 +171,7 @@ export function TurnChart({ turns }: { turns: readonly SessionTurn[] }) {
             return (
               <li key={turn.turn} className={classes.bar} title={text}>
                 <span className={classes.hidden}>{text}</span>
-                <span className={errors > 0 ? classes.columnBad : classes.column} style={{ height }} aria-hidden>
+                <span className={failed > 0 ? classes.columnBad : classes.column} style={{ height }} aria-hidden>
                   <span className={classes.cachedPart} style={{ height: cached }} />
                 </span>
               </li>

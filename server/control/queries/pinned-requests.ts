@@ -5,7 +5,7 @@ import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.t
 import { controlError } from '../../contract/control-error.ts';
 import { parseTruncatedJson } from '../../contract/conversation/parse-truncated-json.ts';
 import { readRequestText } from '../../contract/conversation/request-text.ts';
-import { isError } from '../../contract/count.ts';
+import { isFailed, isRefused } from '../../contract/count.ts';
 import { mostPins, type PinnedRequest, pinContains } from '../../contract/pins.ts';
 import { fitsFilter } from '../../contract/request-filter.ts';
 import type {
@@ -54,7 +54,8 @@ export async function countRequests(
   const requests = await pinnedIn(ledger, filter);
   return {
     requests: requests.length,
-    failed: requests.filter(({ request }) => isError(request)).length,
+    failed: requests.filter(({ request }) => isFailed(request)).length,
+    refused: requests.filter(({ request }) => isRefused(request)).length,
     isComplete: true,
   };
 }

@@ -44,11 +44,13 @@ import {
 } from '../rules/over-time.ts';
 import {
   countColumns,
+  countedColumns,
   idSlackMs,
   latestRequests,
   maxCounted,
   maxSorted,
   type RequestConditions,
+  readCount,
   type SortColumn,
   sortedBy,
   timesOfId,
@@ -166,13 +168,12 @@ export async function getRequest(postgres: Postgres, id: string): Promise<Reques
 const dayOf = (timeMs: number) => Math.min(Math.max(Math.floor(timeMs / dayMs), 0), 2 ** 31 - 1);
 
 export async function countRequests(postgres: Postgres, filter: RequestConditions): Promise<RequestCount> {
-  const newest = sql`SELECT outcome, fault FROM requests WHERE ${await conditionOf(postgres, filter)}
+  const newest = sql`SELECT ${raw(countedColumns)} FROM requests WHERE ${await conditionOf(postgres, filter)}
     ORDER BY seq DESC LIMIT ${literal(maxCounted + 1)}`;
   const count = sql`SELECT ${raw(countColumns(postgresNotation))} FROM (${newest}) AS newest`;
-  const rows = await readRows(postgres, count);
-  const requests = number(rows[0]?.requests) ?? 0;
-  const failed = number(rows[0]?.failed) ?? 0;
-  return { requests: Math.min(requests, maxCounted), failed, isComplete: requests <= maxCounted };
+  const [row] = await readRows(postgres, count);
+  const { requests, ...parts } = readCount(row);
+  return { requests: Math.min(requests, maxCounted), ...parts, isComplete: requests <= maxCounted };
 }
 
 /** Considers the latest 100,000 requests. */

@@ -6,12 +6,13 @@ import {
   comparedFields,
   comparisonOf,
   fitsStatus,
+  type outcomes,
 } from '../../contract/comparison.ts';
-import { errorOutcomes, errors, refused, usesRate } from '../../contract/count.ts';
-import type { RequestOutcome } from '../../contract/ledger.ts';
+import { errorOutcomes, failed, judgedAs, refused, usesRate } from '../../contract/count.ts';
 import type { CountedScope } from '../../contract/limits.ts';
 import type { Operation } from '../../contract/operations.ts';
 import type { Within } from '../../contract/people.ts';
+import type { RequestCount } from '../../contract/request-views.ts';
 import { number, type Row, text } from './columns.ts';
 import {
   allOf,
@@ -35,8 +36,8 @@ export interface RequestConditions {
   provider?: string;
   client?: string;
   capability?: Operation;
-  /** `failed` and `refused`: as in `contract/request-errors`. */
-  outcome?: RequestOutcome | 'running' | 'failed' | 'refused';
+  /** A verdict, or `failed`. */
+  outcome?: (typeof outcomes)[number];
   /** `404`, `4xx` for a class, or `>=500`. */
   status?: string;
   /** `>0.05`, in US dollars. */
@@ -145,9 +146,9 @@ function statusSql(status: string): Sql {
 function outcomeConditions(outcome: RequestConditions['outcome']): AskedCondition[] {
   if (outcome === undefined) return [];
   if (outcome === 'running') return [{ condition: raw('outcome IS NULL') }];
-  if (outcome === 'failed') return [named('outcome', errorOutcomes), { condition: holds(errors) }];
-  if (outcome === 'refused') return [named('outcome', ['error']), { condition: holds(refused) }];
-  return [named('outcome', [outcome])];
+  const condition = { condition: holds(outcome === 'failed' ? failed : judgedAs(outcome)) };
+  if (outcome === 'failed' || outcome === 'fault') return [named('outcome', errorOutcomes), condition];
+  return [named('outcome', [outcome === 'refused' ? 'error' : outcome]), condition];
 }
 
 function during(times: { sinceMs: number | undefined; untilMs: number | undefined }): AskedCondition {
@@ -191,9 +192,17 @@ export const maxCounted = 200_000;
 /** Requests in which clients and models without a price are looked for: the latest. */
 export const latestRequests = 100_000;
 
-/** The columns of a count: `requests`, and of them `failed`. */
+/** The columns of a count: `requests`, and of them `failed` and `refused`. They read the columns of `countedColumns`. */
 export const countColumns = (notation: SqlNotation) =>
-  `count(*) AS requests, sum(${asNumber(rowSql(errors, notation))}) AS failed`;
+  `count(*) AS requests, sum(${asNumber(rowSql(failed, notation))}) AS failed, ` +
+  `sum(${asNumber(rowSql(refused, notation))}) AS refused`;
+export const countedColumns = 'outcome, fault, provider, status';
+
+/** What a row of `countColumns` says. */
+export function readCount(row: Row | undefined): Pick<RequestCount, 'requests' | 'failed' | 'refused'> {
+  const { requests, failed, refused } = row ?? {};
+  return { requests: number(requests) ?? 0, failed: number(failed) ?? 0, refused: number(refused) ?? 0 };
+}
 
 /** The requests of some keys or groups that count against a rate; all that still run do. `places`: where they can be. */
 interface Rated {

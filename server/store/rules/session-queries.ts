@@ -1,7 +1,7 @@
 /** Questions about sessions: their conditions for both databases, and what is made of the rows. */
 
 import { captureCauses } from '../../contract/capture.ts';
-import { isError, unpriced } from '../../contract/count.ts';
+import { countsAsFailed, unpriced, verdictOf } from '../../contract/count.ts';
 import type { RequestOutcome, RequestSession, ToolResult, Usage, UsageCertainty } from '../../contract/ledger.ts';
 import type { Within } from '../../contract/people.ts';
 import type {
@@ -142,7 +142,8 @@ export function viewOf(row: Row, { requests, isComplete }: SessionRead, stopAtUs
 function sumsOf(requests: readonly ReadRequest[]): SessionSums {
   const sums: SessionSums = {
     requests: requests.length,
-    errors: 0,
+    failed: 0,
+    refused: 0,
     retries: 0,
     inputTokens: 0,
     outputTokens: 0,
@@ -152,8 +153,9 @@ function sumsOf(requests: readonly ReadRequest[]): SessionSums {
     unpricedRequests: 0,
     models: [],
   };
-  for (const { attempts, clientRetries, usage, costUsd, isFailed, isUnpriced, modelServed } of requests) {
-    if (isFailed) sums.errors += 1;
+  for (const { attempts, clientRetries, usage, costUsd, verdict, isUnpriced, modelServed } of requests) {
+    if (countsAsFailed(verdict)) sums.failed += 1;
+    if (verdict === 'refused') sums.refused += 1;
     sums.retries += Math.max(0, attempts - 1) + (clientRetries > 0 ? 1 : 0);
     sums.inputTokens += usage?.inputTokens ?? 0;
     sums.outputTokens += usage?.outputTokens ?? 0;
@@ -193,7 +195,7 @@ function sumsViewOf(
   previous: ReadRequest | null,
   { turn, thread }: { turn: number; thread: number },
 ): Omit<SessionRequest, 'cacheLoss'> {
-  const { usage, step, isFailed: _, isUnpriced: __, thread: ___, ...own } = request;
+  const { usage, step, isUnpriced: _, thread: __, ...own } = request;
   const inputTokens = usage?.inputTokens ?? null;
   const inputBefore = previous?.usage?.inputTokens ?? null;
   const isOther = previous !== null && request.modelServed !== null && previous.modelServed !== request.modelServed;
@@ -360,8 +362,6 @@ export interface ReadRequest extends SessionRequestFacts {
   usage: Usage | null;
   usageCertainty: UsageCertainty;
   costUsd: number | null;
-  /** As in usage. */
-  isFailed: boolean;
   isUnpriced: boolean;
   thread: string | null;
   step: RequestSession['step'];
@@ -391,6 +391,7 @@ export function readRequest(row: Row, inMemory?: ReadonlySet<string>): ReadReque
     id,
     startedAt: number(row.started_at) ?? 0,
     outcome,
+    verdict: verdictOf({ outcome, status: number(row.status), provider, fault: text(row.fault) }),
     status: number(row.status),
     errorCode: text(row.error_code),
     modelAsked: text(row.model_asked),
@@ -403,7 +404,6 @@ export function readRequest(row: Row, inMemory?: ReadonlySet<string>): ReadReque
     usage: hasEnded ? json<Usage | null>(row.usage, null) : null,
     usageCertainty: (hasEnded ? (text(row.usage_certainty) as UsageCertainty | null) : null) ?? 'none',
     costUsd,
-    isFailed: isError({ outcome, status: number(row.status), provider, fault: text(row.fault) }),
     isUnpriced: hasEnded && row.unpriced === 1,
     thread: text(row.thread),
     step: row.step === 'prompt' || row.step === 'tools' ? row.step : null,

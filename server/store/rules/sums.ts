@@ -1,6 +1,6 @@
 /** Usage totals: their columns, and their addition. */
 
-import { type Condition, errors, refused, unpriced, unpricedAttempts } from '../../contract/count.ts';
+import { type Condition, failed, refused, unpriced, unpricedAttempts } from '../../contract/count.ts';
 import type { UsageDimension, UsageTotals } from '../../contract/ledger.ts';
 import { number, type Row } from './columns.ts';
 import {
@@ -30,9 +30,10 @@ const usageColumns = [
   ['images', 'images'],
 ] as const satisfies readonly (readonly [keyof Sums, string])[];
 
+/** The column `errors` has the failed and the refused together, as it always has. */
 const columns = [
   ['requests', 'requests'],
-  ['errors', 'errors'],
+  ['failed', 'errors'],
   ['refused', 'refused'],
   ...usageColumns,
   ['costUsd', 'cost_usd'],
@@ -43,7 +44,7 @@ export const sumColumns = columns.map(([, column]) => column);
 
 export const noSums: Readonly<Sums> = {
   requests: 0,
-  errors: 0,
+  failed: 0,
   refused: 0,
   inputTokens: 0,
   outputTokens: 0,
@@ -61,13 +62,14 @@ export const summedColumns = sumColumns.map((column) => `sum(${column}) AS ${col
 
 /** In the order of `sumColumns`. */
 export function sumValues(sums: Readonly<Sums>): number[] {
-  return columns.map(([name]) => sums[name]);
+  return columns.map(([name]) => (name === 'failed' ? sums.failed + sums.refused : sums[name]));
 }
 
 /** Missing columns count as 0. */
 export function readSums(row: Row): Sums {
   const sums = { ...noSums };
   for (const [name, column] of columns) sums[name] = number(row[column]) ?? 0;
+  sums.failed -= sums.refused;
   return sums;
 }
 
@@ -127,7 +129,8 @@ function requestsSql(by: UsageDimension, notation: SqlNotation): string {
   const isWhole = by === 'model' || by === 'provider' ? `${attemptCount} < 2` : '1 = 1';
   const ifWhole = (sql: string) => `CASE WHEN ${isWhole} THEN ${sql} ELSE 0 END`;
   const isTrue = <T>(condition: Condition<T>) => asNumber(rowSql(condition, notation));
-  return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests, ${isTrue(errors)} AS errors, ${isTrue(refused)} AS refused,
+  return `SELECT slot, ${nameColumns[by]} AS name, 1 AS requests,
+      ${isTrue({ any: [failed, refused] })} AS errors, ${isTrue(refused)} AS refused,
       ${usageColumns.map(([name, column]) => `${ifWhole(amount(`usage ->> '${name}'`))} AS ${column}`).join(', ')},
       ${ifWhole('coalesce(cost_usd, 0)')} AS cost_usd, ${ifWhole(isTrue(unpriced))} AS unpriced_requests
     FROM asked`;

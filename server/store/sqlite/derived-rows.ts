@@ -35,9 +35,9 @@ interface Cell extends Sums {
 type Row = Countable & Pick<RequestRecord, 'startedAt'>;
 
 /** Written out, because it runs five times for each request. PostgreSQL adds up `usageColumns`. */
-function addTo(cell: Cell, { requests, isError, isRefused, usage, costUsd, isUnpriced }: Counting): void {
+function addTo(cell: Cell, { requests, isFailed, isRefused, usage, costUsd, isUnpriced }: Counting): void {
   cell.requests += requests;
-  cell.errors += Number(isError);
+  cell.failed += Number(isFailed);
   cell.refused += Number(isRefused);
   cell.unpricedRequests += Number(isUnpriced);
   cell.costUsd += costUsd ?? 0;

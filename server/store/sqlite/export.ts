@@ -1,5 +1,6 @@
 /** Exports the ledger as CSV or JSON lines, page by page, in constant memory. */
 
+import { verdictOf } from '../../contract/count.ts';
 import type { LossNote } from '../../contract/loss-codes.ts';
 import type { PinnedView, PinView, RequestView } from '../../contract/request-views.ts';
 import type { RequestFilter, RequestPage } from './queries.ts';
@@ -47,6 +48,7 @@ const columns: Record<string, (row: ExportedRow) => Value> = {
   credential: (row) => row.credential,
   stream: (row) => row.stream,
   outcome: (row) => row.outcome ?? 'running',
+  verdict: verdictOf,
   status: (row) => row.status,
   error_code: (row) => row.errorCode,
   attempts: (row) => row.attempts.length,
@@ -111,6 +113,6 @@ export function csvField(value: Value): string {
 /** `pin` only of those that are pinned. */
 function jsonLine({ pin, ...row }: ExportedRow): string {
   const { seq: _, ...fields } = row;
-  const rest = { ...fields, ...(pin && { pin }) };
+  const rest = { ...fields, verdict: verdictOf(row), ...(pin && { pin }) };
   return `${JSON.stringify(rest)}\n`;
 }

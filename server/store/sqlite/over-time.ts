@@ -115,9 +115,9 @@ function addStep(steps: Map<string, UsageStep>, step: UsageStep): void {
 }
 
 export function viewStep({ startMs, name, ...sums }: UsageStep): UsageStepView {
-  const { requests, errors, refused, inputTokens, outputTokens, unpricedRequests } = sums;
+  const { requests, failed, refused, inputTokens, outputTokens, unpricedRequests } = sums;
   const costUsd = displayedCost(sums);
-  return { startMs, name, requests, errors, refused, inputTokens, outputTokens, costUsd, unpricedRequests };
+  return { startMs, name, requests, failed, refused, inputTokens, outputTokens, costUsd, unpricedRequests };
 }
 
 export async function firstByteTimes(database: Database, question: FirstByteQuery): Promise<FirstByteView> {

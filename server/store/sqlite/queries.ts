@@ -4,7 +4,6 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { CaptureAbsence, CapturedExchange } from '../../contract/capture.ts';
-import { errors } from '../../contract/count.ts';
 import type {
   ClientUseView,
   FirstByteView,
@@ -15,7 +14,7 @@ import type {
 } from '../../contract/request-views.ts';
 import type { SessionInFull, SessionView } from '../../contract/session-views.ts';
 import { number, text } from '../rules/columns.ts';
-import { raw, rowSql, type Sql, sql, sqliteNotation } from '../rules/condition-sql.ts';
+import { raw, type Sql, sql, sqliteNotation } from '../rules/condition-sql.ts';
 import {
   ClientModels,
   type ClientModelUse,
@@ -34,6 +33,7 @@ import {
   maxSorted,
   type NameDimension,
   type RequestConditions,
+  readCount,
   type SortColumn,
   sortedBy,
   timesOfId,
@@ -357,15 +357,17 @@ async function sortRequests(
 async function countRequests(database: Database, selection: Selection): Promise<RequestCount> {
   if (selection.isWhole) return countAll(database, selection);
   const reads = new Reads(database);
-  const count: RequestCount = { requests: 0, failed: 0, isComplete: true };
+  const count: RequestCount = { requests: 0, failed: 0, refused: 0, isComplete: true };
   let rowsRead = 0;
   for (const { low, high } of piecesOf(selection, foundRowsPerPiece)) {
     if (rowsRead >= maxCounted) return { ...count, isComplete: false };
     const [row] = reads.all(
       sql`SELECT ${raw(countColumns(sqliteNotation))} FROM requests WHERE ${within({ low, high })} AND ${selection.condition}`,
     );
-    count.requests += number(row?.requests) ?? 0;
-    count.failed += number(row?.failed) ?? 0;
+    const piece = readCount(row);
+    count.requests += piece.requests;
+    count.failed += piece.failed;
+    count.refused += piece.refused;
     rowsRead += high - low;
     await setImmediate();
   }
@@ -376,11 +378,11 @@ async function countRequests(database: Database, selection: Selection): Promise<
 function countAll(database: Database, { range }: Selection): RequestCount {
   const row = database
     .prepare(
-      `SELECT count(*) AS failed FROM requests INDEXED BY requests_failed
-       WHERE outcome NOT IN ('ok', 'client-gone') AND ${rowSql(errors, sqliteNotation)}`,
+      `SELECT ${countColumns(sqliteNotation)} FROM requests INDEXED BY requests_failed
+       WHERE outcome NOT IN ('ok', 'client-gone')`,
     )
     .get();
-  return { requests: range.high - range.low, failed: number(row?.failed) ?? 0, isComplete: true };
+  return { ...readCount(row), requests: range.high - range.low, isComplete: true };
 }
 
 /** There is no index on costs, so the scan is limited: about 100 ms, in pieces of 4 ms. */

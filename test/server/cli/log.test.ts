@@ -103,7 +103,8 @@ describe('selected requests', () => {
     const named: [string, string[]][] = [
       ['--key other', ['demo/demo-chat']],
       ['--model demo-chat', ['demo-chat', 'demo/demo-chat']],
-      ['--errors', ['no-such-model']],
+      ['--errors', []],
+      ['--filter outcome:refused', ['no-such-model']],
       ['--status 404', ['no-such-model']],
       ['--status 2xx --group default', ['demo-chat', 'demo/demo-chat']],
       ['--provider nobody', []],
@@ -113,11 +114,13 @@ describe('selected requests', () => {
     for (const [line, models] of named) expect(await idsOf(...line.split(' ')), line).toEqual(models);
   });
 
-  test('have the reason of a failure, and can be exported and followed', async () => {
-    const { stdout } = await log('--errors');
+  test('have the reason of a refusal, and can be exported and followed', async () => {
+    const refused = ['--filter', 'outcome:refused'];
+    const { stdout } = await log(...refused);
+    expect(stdout).toContain('404 refused');
     expect(stdout).toMatch(/TRIES +REASON\n.*no-such-model .* 0 +model_not_found\n$/);
-    expect((await log('--errors', '--export', 'jsonl')).stdout.trim().split('\n')).toHaveLength(1);
-    const follower = spawnCli(['log', '--follow', '--errors', '--data-dir', folder]);
+    expect((await log(...refused, '--export', 'jsonl')).stdout.trim().split('\n')).toHaveLength(1);
+    const follower = spawnCli(['log', '--follow', ...refused, '--data-dir', folder]);
     await eventually(() => follower.output.stdout.includes('no-such-model'));
     await chat('demo-chat');
     await chat('another-missing-model');

@@ -24,7 +24,7 @@ test('sessions are listed, shown, exported, stopped and resumed', async () => {
   expect((await ask('Two')).status).toBe(200);
 
   const sessions = (await runJson(['sessions', '--data-dir', folder])) as { id: string }[];
-  expect(sessions).toMatchObject([{ requests: 2, errors: 0, client: 'node' }]);
+  expect(sessions).toMatchObject([{ requests: 2, failed: 0, client: 'node' }]);
   const id = sessions[0]?.id ?? '';
   const listed = await runVerb(['sessions', '--client', 'node', '--since', '1h', '--data-dir', folder]);
   expect(listed.stdout).toMatch(new RegExp(`^SESSION .*\\n${id} +nightly `));
@@ -41,7 +41,7 @@ test('sessions are listed, shown, exported, stopped and resumed', async () => {
   });
   const refused = await ask('Three');
   expect(refused).toMatchObject({ status: 400, body: expect.stringContaining('session_stopped') });
-  expect(await runJson(['sessions', '--stopped', '--data-dir', folder])).toMatchObject([{ id, errors: 1 }]);
+  expect(await runJson(['sessions', '--stopped', '--data-dir', folder])).toMatchObject([{ id, failed: 0, refused: 1 }]);
   await runVerb(['session', 'resume', id, '--data-dir', folder]);
   expect((await ask('Four')).status).toBe(200);
   expect(await runVerb(['session', 'show', 'ses_0000000000000000', '--data-dir', folder])).toMatchObject({

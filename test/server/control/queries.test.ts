@@ -286,7 +286,7 @@ describe('the ledger', () => {
     const now = Date.now();
     const time = { sinceMs: now - 3_600_000, untilMs: now + 60_000, stepMs: 60_000 };
     const steps = await sluice.gateway.query({ type: 'usage-over-time', by: 'provider', names: ['main'], ...time });
-    expect(steps).toMatchObject([{ name: 'main', errors: 0 }]);
+    expect(steps).toMatchObject([{ name: 'main', failed: 0 }]);
     const times = await sluice.gateway.query({ type: 'first-byte-times', ...time });
     expect(times.medianMs).toBeGreaterThan(0);
   });

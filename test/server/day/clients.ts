@@ -75,6 +75,10 @@ async function talk(sluice: TestGateway, play: Play): Promise<Answer[]> {
     await reader?.cancel();
     return [answered(play, response)];
   }
+  if (play.course === 'broken') {
+    await response.text().catch(() => 'cut off');
+    return [answered(play, response)];
+  }
   const answer = await response.text();
   if (response.status !== 200) return [answered(play, response)];
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;

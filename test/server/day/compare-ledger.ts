@@ -1,8 +1,9 @@
 /** The queries of the window about a day: usage, sessions, budgets. */
 
 import { loadUsage } from '../../../renderer/components/usage/load-usage.ts';
-import { failuresOf, sumOf as windowSumOf } from '../../../renderer/components/usage/usage-figures.ts';
-import { localCalendar } from '../../../server/contract/calendar.ts';
+import { sumOf as windowSumOf } from '../../../renderer/components/usage/usage-figures.ts';
+import { localCalendar, localZone } from '../../../server/contract/calendar.ts';
+import type { Judged, Verdict } from '../../../server/contract/count.ts';
 import { isUnpriced, isUnpricedAttempt } from '../../../server/contract/count.ts';
 import type { LimitMeter } from '../../../server/contract/limits.ts';
 import type { RequestView, UsageStepView } from '../../../server/contract/request-views.ts';
@@ -15,7 +16,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 
 export type Sums = Record<
   | 'requests'
-  | 'errors'
+  | 'failed'
   | 'refused'
   | 'inputTokens'
   | 'outputTokens'
@@ -54,19 +55,24 @@ export function partsOf(row: RequestView): Part[] {
   ];
 }
 
+/** What became of a request, told apart here in the plainest way. */
+export function verdictBy({ outcome, fault, provider, status }: Judged): Verdict {
+  if (outcome === null) return 'running';
+  if (outcome === 'ok' || outcome === 'client-gone') return outcome;
+  if (fault !== null) return 'fault';
+  return outcome === 'error' && provider === null && status !== null && status < 500 ? 'refused' : outcome;
+}
+
 /** A provider, Sluice or a break let it down; not the client itself, nor a fault that it asked for. */
-const hasFailed = ({ outcome, fault }: RequestView) =>
-  fault === null && (outcome === 'error' || outcome === 'stream-broken' || outcome === 'interrupted');
-const isRefused = (row: RequestView) =>
-  hasFailed(row) && row.outcome === 'error' && row.provider === null && row.status !== null && row.status < 500;
+const hasFailed = (row: RequestView) => ['error', 'stream-broken', 'interrupted'].includes(verdictBy(row));
 
 export function sumOf(parts: readonly Part[]): Sums {
   const total = (read: (part: Part) => number | null | undefined) =>
     parts.reduce((sum, part) => sum + (read(part) ?? 0), 0);
   return {
     requests: total(({ row }) => Number(row !== null)),
-    errors: total(({ row }) => Number(row !== null && hasFailed(row))),
-    refused: total(({ row }) => Number(row !== null && isRefused(row))),
+    failed: total(({ row }) => Number(row !== null && hasFailed(row))),
+    refused: total(({ row }) => Number(row !== null && verdictBy(row) === 'refused')),
     inputTokens: total(({ usage }) => usage?.inputTokens),
     outputTokens: total(({ usage }) => usage?.outputTokens),
     cachedInputTokens: total(({ usage }) => usage?.cachedInputTokens),
@@ -179,7 +185,13 @@ export async function compareLedger(differences: Differences, day: Day): Promise
   const { gateway } = day.sluice;
   const count = await gateway.query({ type: 'request-count' });
   const sums = sumOfRows(day.rows);
-  differences.expectSums('request-count', { requests: count.requests, errors: count.failed }, sums);
+  const { isComplete: _, ...counted } = count;
+  differences.expectSums('request-count', counted, sums);
+  const { startMs: sinceMs } = localCalendar().periodOf('day', Date.now());
+  const { today } = await gateway.query({ type: 'panel', sinceMs, zone: localZone() });
+  const rowsToday = day.rows.filter(({ startedAt }) => startedAt >= sinceMs);
+  if (today) differences.expectSums('the panel’s day', today, sumOfRows(rowsToday));
+  else differences.expect('the panel’s day', 0, rowsToday.length);
 }
 
 async function compareUsage(differences: Differences, { sluice, rows }: Day): Promise<void> {
@@ -250,7 +262,6 @@ async function compareWindow(differences: Differences, { sluice, rows }: Day): P
     const total = windowSumOf(shown.total);
     const counted = sumOfRows(rows);
     differences.expectSums(`the overview’s tiles, ${by}`, total, counted);
-    differences.expect('failures of the overview', failuresOf(total), counted.errors - counted.refused);
     differences.expectNamed(`the overview by ${by}`, shown.byName, sumsOf(rows, 'UTC')[by]);
     for (const name of shown.leaders) {
       const steps = shown.leaderSteps.filter((step) => step.name === name);
@@ -284,8 +295,9 @@ async function compareSessions(differences: Differences, { sluice, rows }: Day):
     }
     differences.expect(`budgetUsedUsd of ${place}`, session.budgetUsedUsd, counted.costUsd);
     const rowsById = new Map(own.map((row) => [row.id, row]));
-    for (const { id, inputTokens, outputTokens, costUsd } of requests) {
+    for (const { id, inputTokens, outputTokens, costUsd, verdict } of requests) {
       const row = rowsById.get(id);
+      differences.expect(`verdict of ${id}`, verdict, row && verdictBy(row));
       differences.expect(`input of ${id}`, inputTokens, row?.usage?.inputTokens ?? null);
       differences.expect(`output of ${id}`, outputTokens, row?.usage?.outputTokens ?? null);
       differences.expect(`cost of ${id}`, costUsd, row?.costUsd);
@@ -297,7 +309,8 @@ function sumOfTurns(turns: readonly SessionSums[]) {
   const total = (
     name:
       | 'requests'
-      | 'errors'
+      | 'failed'
+      | 'refused'
       | 'inputTokens'
       | 'outputTokens'
       | 'cachedInputTokens'
@@ -306,7 +319,12 @@ function sumOfTurns(turns: readonly SessionSums[]) {
   ) => turns.reduce((sum, turn) => sum + turn[name], 0);
   const costs = turns.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
   return {
-    ...{ requests: total('requests'), errors: total('errors'), unpricedRequests: total('unpricedRequests') },
+    ...{
+      requests: total('requests'),
+      failed: total('failed'),
+      refused: total('refused'),
+      unpricedRequests: total('unpricedRequests'),
+    },
     ...{ inputTokens: total('inputTokens'), outputTokens: total('outputTokens') },
     ...{ cachedInputTokens: total('cachedInputTokens'), cacheWriteTokens: total('cacheWriteTokens') },
     costUsd: costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),

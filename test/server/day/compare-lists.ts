@@ -3,16 +3,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { localCalendar } from '../../../server/contract/calendar.ts';
+import { outcomes } from '../../../server/contract/comparison.ts';
+import type { Verdict } from '../../../server/contract/count.ts';
 import type { EventMessage } from '../../../server/contract/events.ts';
 import type { RequestFilterInput } from '../../../server/contract/queries.ts';
-import { fitsFilter } from '../../../server/contract/request-filter.ts';
+import { fitsFilter, readFilterText } from '../../../server/contract/request-filter.ts';
 import type { RequestView } from '../../../server/contract/request-views.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import type { OtlpCollector } from '../../support/otlp-collector.ts';
 import { readPrometheusText } from '../../support/prometheus-text.ts';
 import { asTold, ownClients, type Told } from '../../support/usage-told.ts';
 import { type Answer, secretOf } from './clients.ts';
-import { type Day, type Differences, partsOf, type Sums, sumOf, sumOfRows, unpricedIn } from './compare-ledger.ts';
+import {
+  type Day,
+  type Differences,
+  partsOf,
+  type Sums,
+  sumOf,
+  sumOfRows,
+  unpricedIn,
+  verdictBy,
+} from './compare-ledger.ts';
 import type { KeyName } from './plan.ts';
 import { realtimeModel } from './providers.ts';
 
@@ -52,7 +63,7 @@ export function compareAnswers(
     }
     differences.expect(`the status of ${place}`, status, row.status ?? status);
     const provider = headers.get('x-sluice-provider');
-    if (row.cassette !== 'replayed' && row.cached?.result !== 'hit' && play.course !== 'rescued')
+    if (row.cassette !== 'replayed' && row.cached?.result !== 'hit' && !['rescued', 'reset'].includes(play.course))
       differences.expect(`x-sluice-provider of ${place}`, provider, row.provider);
     if (told === undefined || Object.values(otherUsage).some((isSo) => isSo(answer, row))) continue;
     const counted = asTold(row.usage);
@@ -161,17 +172,13 @@ export async function comparePrometheus(differences: Differences, { sluice, rows
     { requests: readSum('sluice_requests_total', {}), costUsd: readSum('sluice_cost_usd_total', {}) },
     { ...total, unpricedRequests: 0 },
   );
-  for (const [outcome, some] of Map.groupBy(rows, outcomeOf))
+  for (const [outcome, some] of Map.groupBy(rows, verdictBy))
     differences.expect(
       `Prometheus, requests that ended ${outcome}`,
       readSum('sluice_requests_total', { outcome }),
       some.length,
     );
 }
-
-/** Faults that a client asked for are a series of their own, because they are no errors. */
-const outcomeOf = ({ outcome, fault }: RequestView) =>
-  outcome === 'error' && fault !== null ? 'fault' : (outcome ?? '');
 
 export function compareTelemetry(
   differences: Differences,
@@ -234,7 +241,7 @@ async function compareFilters(differences: Differences, { sluice, rows }: Day): 
     ...[...valuesOf(({ modelServed }) => modelServed)].map((model) => ({ model })),
     ...[...valuesOf(({ provider }) => provider)].map((provider) => ({ provider })),
     ...['200', '404', '429', '2xx', '4xx', '5xx'].map((status) => ({ status })),
-    { outcome: 'failed' },
+    ...outcomes.map((outcome) => ({ outcome })),
     ...['>=400', '<500'].map((status) => ({ status })),
     ...['>0', '<=0.001'].map((cost) => ({ cost })),
     ...['>20', '<=20'].map((durationMs) => ({ durationMs })),
@@ -259,12 +266,17 @@ async function compareFilters(differences: Differences, { sluice, rows }: Day): 
     );
   }
   const counted = sumOfRows(rows);
-  for (const [outcome, sum] of [
-    ['failed', counted.errors],
-    ['refused', counted.refused],
-  ] as const) {
-    const { requests } = await sluice.gateway.query({ type: 'request-count', filter: { outcome } });
-    differences.expect(`requests whose outcome is ${outcome}`, requests, sum);
+  const byVerdict = Map.groupBy(rows, verdictBy);
+  for (const outcome of outcomes) {
+    const count = await sluice.gateway.query({ type: 'request-count', filter: { outcome } });
+    const own = byVerdict.get(outcome as Verdict) ?? [];
+    const isFailed = outcome === 'failed';
+    differences.expect(`requests whose outcome is ${outcome}`, count.requests, isFailed ? counted.failed : own.length);
+    const all = sumOfRows(own);
+    const { failed, refused } = isFailed ? { failed: counted.failed, refused: 0 } : all;
+    differences.expect(`the failed and refused of them`, `${count.failed}, ${count.refused}`, `${failed}, ${refused}`);
+    const written = readFilterText(`outcome:${outcome}`).filter.outcome;
+    differences.expect(`what is written as outcome:${outcome}`, written, outcome);
   }
 }
 

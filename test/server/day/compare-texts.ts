@@ -4,7 +4,7 @@ import { namelessUsage } from '../../../server/contract/ledger.ts';
 import type { RequestView, UsageView } from '../../../server/contract/request-views.ts';
 import { acquireInstanceLock } from '../../../server/data-folder/instance-lock.ts';
 import { runVerb } from '../cli/run-cli.ts';
-import { type Day, type Differences, dimensions, sumsOf } from './compare-ledger.ts';
+import { type Day, type Differences, dimensions, sumsOf, verdictBy } from './compare-ledger.ts';
 
 const usageColumns = {
   input_tokens: 'inputTokens',
@@ -50,6 +50,7 @@ function compareCsv(
       ['model_served', row?.modelServed],
       ['provider', row?.provider],
       ['outcome', row?.outcome],
+      ['verdict', row && verdictBy(row)],
       ['attempts', row?.attempts.length],
     ] as const)
       differences.expect(`${place}, ${column} of ${fields.id}`, fields[column], shown(value));
@@ -67,7 +68,7 @@ function compareJsonLines(
   { lines, rows }: { lines: readonly string[]; rows: readonly RequestView[] },
 ): void {
   differences.expect(`${place}, rows`, lines.length, rows.length);
-  const byId = new Map(rows.map(({ seq: _, ...row }) => [row.id, row]));
+  const byId = new Map(rows.map(({ seq: _, ...row }) => [row.id, { ...row, verdict: verdictBy(row) }]));
   for (const line of lines) {
     const { seq: _, ...row } = JSON.parse(line) as RequestView;
     differences.expect(`${place}, ${row.id}`, JSON.stringify(row), JSON.stringify(byId.get(row.id)));
@@ -113,18 +114,18 @@ function compareLine(
   by: (typeof dimensions)[number],
   { line, day: { rows } }: { line: string; day: Day },
 ): void {
-  const [name = '', requests, errors, refused, tokens, cost] = cellsOf(line);
+  const [name = '', requests, failed, refused, tokens, cost] = cellsOf(line);
   const sums = sumsOf(rows, localZone())[by].get(by !== 'day' && name === namelessUsage[by] ? '' : name);
   const { inputTokens = 0, outputTokens = 0, costUsd = 0, unpricedRequests = 0 } = sums ?? {};
   const shown = [
-    ...[sums?.requests, sums?.errors, sums?.refused, inputTokens + outputTokens].map(String),
+    ...[sums?.requests, sums?.failed, sums?.refused, inputTokens + outputTokens].map(String),
     costUsd === 0 && unpricedRequests > 0
       ? 'unknown'
       : `$${costUsd.toFixed(4)}${unpricedRequests > 0 ? ` and ${unpricedRequests} of unknown cost` : ''}`,
   ];
   differences.expect(
     `the table of sluice usage --by ${by}, ${name}`,
-    [requests, errors, refused, tokens, cost].join(' '),
+    [requests, failed, refused, tokens, cost].join(' '),
     shown.join(' '),
   );
 }
@@ -138,4 +139,7 @@ function compareLogged(differences: Differences, line: string, row: RequestView 
   const isNothing = row.outcome === null || (costUsd === 0 && usage === null);
   const cost = isNothing ? '-' : costUsd === null ? 'unknown' : `${about}$${costUsd.toFixed(5)}`;
   differences.expect(`sluice log, ${row.id}`, cellsOf(line).slice(7, 9).join(' '), `${tokens} ${cost}`);
+  const verdict = verdictBy(row);
+  const status = `${row.status ?? '-'}${verdict === 'ok' ? '' : ` ${verdict}`}`;
+  differences.expect(`the status in sluice log, ${row.id}`, cellsOf(line)[1], status);
 }

@@ -99,6 +99,8 @@ function oddities(random: Random): Unnumbered[] {
     ...times(4, () => odd(someTalk(random), { course: 'untold' })),
     ...times(4, () => odd(someTalk(random), { course: 'rejected' })),
     ...times(2, () => odd(someTalk(random), { course: 'failing' })),
+    ...times(2, () => odd(someTalk(random, { api: 'chat' }), { course: 'reset' })),
+    ...times(2, () => odd(someTalk(random, { api: 'chat', client: 'chat', stream: true }), { course: 'broken' })),
     ...times(4, () => odd(someTalk(random, { api: 'chat', stream: true }), { course: 'gone' })),
     ...times(4, () => odd({ ...someTalk(random, { api: 'chat' }), model: 'unpriced' })),
     ...times(2, () =>

@@ -14,7 +14,7 @@ import type { Json } from '../apis/translation/translating.ts';
 import { type Counts, realtimeUsage, responsesUsage, usageObjects } from './run-day.ts';
 
 /** What becomes of the calls of a request. */
-export type Course = 'well' | 'untold' | 'rejected' | 'failing' | 'broken' | 'rescued' | 'stumbling' | 'gone';
+export type Course = 'well' | 'untold' | 'rejected' | 'failing' | 'broken' | 'rescued' | 'stumbling' | 'gone' | 'reset';
 
 export interface Answering {
   course: Course;
@@ -117,6 +117,10 @@ async function answer(
 ): Promise<void> {
   if (course === 'rejected' || course === 'failing') {
     json(response, { error: { message: 'No.', type: 'invalid_request_error' } }, course === 'rejected' ? 400 : 500);
+    return;
+  }
+  if (course === 'reset') {
+    response.destroy();
     return;
   }
   const isStream = /stream/i.test(request.url) || request.body.includes('"stream":true');

@@ -260,6 +260,8 @@ function expectAllKinds(rows: readonly RequestView[]): void {
     'a client that left': ({ outcome }) => outcome === 'client-gone',
     'a fault on purpose': ({ fault }) => fault !== null,
     'an error of a provider': ({ outcome, provider }) => outcome === 'error' && provider !== null,
+    'a failed connection': ({ outcome, errorCode }) => outcome === 'error' && errorCode === 'upstream_unreachable',
+    'a stream that was cut off': ({ outcome }) => outcome === 'stream-broken',
     'an unknown model': ({ status, provider }) => status === 404 && provider === null,
     'a reached limit': ({ status, provider, fault }) => status === 429 && provider === null && fault === null,
     'a bill for the background': ({ modelAsked, usage }) => modelAsked === 'gpt-background' && usage !== null,

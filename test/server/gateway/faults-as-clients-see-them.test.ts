@@ -138,7 +138,10 @@ describe('a request that met a fault', () => {
     ['late-head;ms=1', 'late-head', { outcome: 'ok', status: 200, provider: 'main' }],
   ])('%s is recorded and marked as such, and counts as no error', async (rule, name, row) => {
     const errors = async () =>
-      (await talks.gateway.gateway.query({ type: 'usage', by: 'key' })).reduce((sum, each) => sum + each.errors, 0);
+      (await talks.gateway.gateway.query({ type: 'usage', by: 'key' })).reduce(
+        (sum, each) => sum + each.failed + each.refused,
+        0,
+      );
     const before = await errors();
     await talks.start(rule);
     const response = await ask({ stream: true });

@@ -164,7 +164,7 @@ describe('a client in a loop over its limit', () => {
 
 async function refusals({ gateway }: TestGateway): Promise<number> {
   const rows = await gateway.query({ type: 'usage', by: 'key' });
-  return rows.reduce((sum, { errors }) => sum + errors, 0);
+  return rows.reduce((sum, { refused }) => sum + refused, 0);
 }
 
 describe('a limit', () => {

@@ -228,7 +228,7 @@ describe('a stopped session', () => {
     expect(session.stoppedAt).toBeGreaterThan(0);
     await expect
       .poll(async () => (await gateway.gateway.query({ type: 'session', id })).session)
-      .toMatchObject({ requests: 5, errors: 4 });
+      .toMatchObject({ requests: 5, failed: 0, refused: 4 });
   });
 
   test('does not affect other sessions of its key', async () => {

@@ -70,6 +70,7 @@ const counted = [
     usage: null,
     costUsd: 0,
   }),
+  finishedRow('req_refused', { outcome: 'error', status: 404, provider: null, attempts: [], usage: null, costUsd: 0 }),
   finishedRow('req_failed', { outcome: 'stream-broken', usage: null, costUsd: 0, attempts: [attemptRecord()] }),
 ];
 
@@ -105,8 +106,9 @@ test('metrics say the same as the ledger of cost, tokens, models, unknown prices
       expect(byLabel('sluice_tokens_total', dimension, { type })).toEqual(ofCells(dimension, (cell) => cell[read]));
   }
   const outcomes = byLabel('sluice_requests_total', 'outcome');
-  const errors = (outcomes.error ?? 0) + (outcomes['stream-broken'] ?? 0) + (outcomes.interrupted ?? 0);
-  expect([errors, outcomes.fault]).toEqual([all(ofCells('day', (cell) => cell.errors)), 1]);
+  const failed = (outcomes.error ?? 0) + (outcomes['stream-broken'] ?? 0) + (outcomes.interrupted ?? 0);
+  const [ofDay, refusedOfDay] = [ofCells('day', (cell) => cell.failed), ofCells('day', (cell) => cell.refused)];
+  expect([failed, outcomes.refused, outcomes.fault]).toEqual([all(ofDay), all(refusedOfDay), 1]);
   expect(all(byLabel('sluice_unpriced_requests_total', 'model'))).toBe(
     all(ofCells('day', (cell) => cell.unpricedRequests)),
   );

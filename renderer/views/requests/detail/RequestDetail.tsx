@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core';
 import { IconAlertTriangle, IconBolt, IconChevronRight, IconLifebuoy } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import { countsAsFailed, isRefused, verdictOf } from '../../../../server/contract/count.ts';
 import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { loadCodeView } from '../../../components/body/BodyView.tsx';
@@ -94,11 +95,11 @@ function TabContent({ tab, full }: { tab: TabName; full: RequestInFull }): React
  * attempts that failed before one succeeded.
  */
 function FailureNote({ request }: { request: RequestView }) {
-  const { outcome, attempts, fault } = request;
+  const { attempts, fault } = request;
+  const verdict = verdictOf(request);
   if (fault !== null) return <FaultNote fault={fault} />;
-  if (outcome === 'ok' && attempts.some(({ failure }) => failure !== null)) return <RescuedNote request={request} />;
-  if (outcome !== 'error' && outcome !== 'stream-broken' && outcome !== 'interrupted') return null;
-  return <Failed request={request} />;
+  if (verdict === 'ok' && attempts.some(({ failure }) => failure !== null)) return <RescuedNote request={request} />;
+  return verdict === 'refused' || countsAsFailed(verdict) ? <Failed request={request} /> : null;
 }
 
 function FaultNote({ fault }: { fault: string }) {
@@ -125,6 +126,11 @@ function Failed({ request }: { request: RequestView }) {
   const { status } = request;
   const failed = shownFailureOf(request);
   const isCut = request.outcome === 'stream-broken';
+  const refusedWith = isRefused(request) ? status : null;
+  const ownTitle =
+    refusedWith === null
+      ? inspector.sluiceSaid(status === null ? null : String(status))
+      : inspector.refused(refusedWith);
   // An answer that was cut off or contains an error has a success status, which would not help here.
   const failureTitle = ({ provider, status }: AttemptRecord) => {
     if (isCut) return inspector.cutOff(providerName(provider));
@@ -135,11 +141,11 @@ function Failed({ request }: { request: RequestView }) {
   };
   const advice = failed?.failure && inspector.whatToDo[isCut ? 'stream-broken' : failed.failure];
   return (
-    <div className={classes.failure} role="note">
+    <div className={`${classes.failure} ${refusedWith === null ? '' : classes.refused}`} role="note">
       <IconAlertTriangle className={classes.failureIcon} size={18} aria-hidden />
       <div className={classes.failureText}>
         <p className={classes.failureTitle}>
-          {failed ? failureTitle(failed) : inspector.sluiceSaid(status === null ? null : String(status))}
+          {failed ? failureTitle(failed) : ownTitle}
           {request.errorCode && <span className={classes.code}>{request.errorCode}</span>}
         </p>
         {failed?.error && <FailureWords error={failed.error} className={classes.words} />}

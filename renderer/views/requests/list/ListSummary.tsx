@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { fitsFilter } from '../../../../server/contract/request-filter.ts';
 import type { RequestView } from '../../../../server/contract/request-views.ts';
+import { VerdictCounts } from '../../../components/usage/VerdictCounts.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
@@ -33,7 +34,7 @@ interface ListSummaryProps {
   children: ReactNode;
 }
 
-/** How many requests match the filter and how many of them failed, and whether only a part was sorted. */
+/** How many requests match the filter, how many of them failed or were refused, and whether only a part was sorted. */
 export function ListSummary({ filter, listed, sortedOf, children }: ListSummaryProps) {
   const { messages, formats } = useLocalization();
   const names = messages.requests;
@@ -47,10 +48,19 @@ export function ListSummary({ filter, listed, sortedOf, children }: ListSummaryP
     { type: 'request-count', filter: query },
     `${latestAtRound.current.latest} ${filter.pinned ? listed : ''}`,
   );
+  // The figures are links within the sentence.
+  const [before, after] = answer ? names.count(answer, formats.number(answer.requests), '\n').split('\n') : [];
+  const onlyThese = (outcome: 'failed' | 'refused') => `/requests${searchOf({ ...filter, outcome })}`;
   const isCut = filter.sort !== undefined && listed >= sortedSize && answer !== null && answer.requests > listed;
   return (
     <p className={classes.summary} role="status">
-      {answer && names.count(answer, formats.number(answer.requests), formats.number(answer.failed))}
+      {answer && (
+        <>
+          {before}
+          <VerdictCounts counts={answer} hrefOf={filter.outcome === undefined ? onlyThese : undefined} saysNone />
+          {after}
+        </>
+      )}
       {isCut && ` ${names.listedFirst(formats.number(listed))}`}
       {sortedOf !== null && ` ${names.sortedOf(formats.number(sortedOf))}`}
       {children}

@@ -1,7 +1,8 @@
 import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
-import { type AttemptRecord, clientNameOf, type RequestOutcome } from '../../../../server/contract/ledger.ts';
+import { meaningOf, verdictOf } from '../../../../server/contract/count.ts';
+import { type AttemptRecord, clientNameOf } from '../../../../server/contract/ledger.ts';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
@@ -12,13 +13,6 @@ import { togglePick } from '../diff/picked.ts';
 import { usageInRow } from '../facts/usage-amounts.ts';
 import type { ColumnName } from './columns.ts';
 import classes from './RequestTable.module.css';
-
-const meanings: Partial<Record<RequestOutcome, string | undefined>> = {
-  ok: classes.good,
-  error: classes.bad,
-  'stream-broken': classes.bad,
-  interrupted: classes.warning,
-};
 
 interface RequestRowProps {
   request: LiveRequest;
@@ -194,13 +188,16 @@ function SessionMark({ id }: { id: string }) {
   );
 }
 
-export function Outcome({ request }: { request: Pick<LiveRequest, 'outcome' | 'status' | 'errorCode' | 'fault'> }) {
-  const { requests: names, faults } = useLocalization().messages;
-  const { outcome, status, errorCode, fault } = request;
-  const text = fault === null ? names.outcomes[outcome ?? 'running'] : faults.mark(fault);
-  const meaning = (outcome && meanings[outcome]) ?? classes.soft;
+type Ended = Pick<LiveRequest, 'outcome' | 'provider' | 'status' | 'errorCode' | 'fault'>;
+
+/** `404 refused`: the status, and what became of the request. */
+export function Outcome({ request }: { request: Ended }) {
+  const { verdicts, faults } = useLocalization().messages;
+  const { status, errorCode, fault } = request;
+  const verdict = verdictOf(request);
+  const text = fault === null ? verdicts[verdict] : faults.mark(fault);
   return (
-    <span className={meaning} title={errorCode ?? text}>
+    <span className={classes[meaningOf[verdict]]} title={errorCode ?? text}>
       {status !== null && `${status} `}
       {text}
     </span>

@@ -129,18 +129,24 @@ const errorFields = [
  * secrets, so neither does the report.
  */
 async function collectDiagnostics({ query }: ControlStore): Promise<object> {
-  const [status, host, { revision, config }, { requests }] = await Promise.all([
+  const latest = (outcome: 'failed' | 'refused') =>
+    query({ type: 'requests', filter: { outcome }, limit: reportedErrors });
+  const [status, host, { revision, config }, failed, refused] = await Promise.all([
     query({ type: 'status' }),
     query({ type: 'host' }),
     query({ type: 'config' }),
-    query({ type: 'requests', filter: { outcome: 'failed' }, limit: reportedErrors }),
+    latest('failed'),
+    latest('refused'),
   ]);
+  const reported = ({ requests }: typeof failed) =>
+    requests.map((request) => Object.fromEntries(errorFields.map((name) => [name, request[name]])));
   return {
     madeAt: new Date().toISOString(),
     browser: navigator.userAgent,
     host,
     status,
     config: { revision, ...config },
-    lastErrors: requests.map((request) => Object.fromEntries(errorFields.map((name) => [name, request[name]]))),
+    lastErrors: reported(failed),
+    lastRefusals: reported(refused),
   };
 }

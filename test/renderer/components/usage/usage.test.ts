@@ -54,8 +54,8 @@ it('the others of a chart are what the named ones leave, and never less than not
 });
 
 it('the failure rate leaves the callers’ mistakes out, and is unknown where nothing else was asked', () => {
-  const mixed = { ...step(0, 'a', 6), errors: 3, refused: 2 };
-  const refused = { ...step(hour, 'a', 2), errors: 2, refused: 2 };
+  const mixed = { ...step(0, 'a', 6), failed: 1, refused: 2 };
+  const refused = { ...step(hour, 'a', 2), failed: 0, refused: 2 };
   expect(valuesAt([0, hour, 2 * hour], failureRates([mixed, refused]))).toEqual([0.25, null, null]);
   expect([amountOf(mixed, 'errors'), admittedOf(mixed), failureRate(mixed)]).toEqual([1, 4, 0.25]);
 });
@@ -169,7 +169,7 @@ function step(startMs: number, name: string | null, requests: number): UsageStep
     startMs,
     name,
     requests,
-    errors: 0,
+    failed: 0,
     refused: 0,
     inputTokens: 0,
     outputTokens: 0,

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { activityOf, hasJustFailed } from '../../../../renderer/views/providers/provider-state.ts';
 import { hourMs } from '../../../../server/contract/units.ts';
 
-const step = (name: string | null, hour: number, requests: number, errors: number, costUsd: number | null) => ({
-  ...{ startMs: hour * hourMs, name, requests, errors, costUsd, refused: 0, inputTokens: 0, outputTokens: 0 },
+const step = (name: string | null, hour: number, requests: number, failed: number, costUsd: number | null) => ({
+  ...{ startMs: hour * hourMs, name, requests, failed, costUsd, refused: 0, inputTokens: 0, outputTokens: 0 },
   unpricedRequests: 0,
 });
 
@@ -13,9 +13,9 @@ it('what a provider did is told by the hour, with its errors and its cost', () =
     0,
   );
   expect([...activity.keys()]).toEqual(['a', 'b']);
-  expect(activity.get('a')).toMatchObject({ requests: 10, errors: 1, costUsd: 0.5 });
+  expect(activity.get('a')).toMatchObject({ requests: 10, failed: 1, costUsd: 0.5 });
   expect(activity.get('a')?.hours).toHaveLength(24);
-  expect(activity.get('a')?.hours[23]).toEqual({ startMs: 23 * hourMs, requests: 6, errors: 0 });
+  expect(activity.get('a')?.hours[23]).toEqual({ startMs: 23 * hourMs, requests: 6, failed: 0 });
   expect(activity.get('b')?.costUsd).toBeNull();
 });
 

@@ -70,8 +70,8 @@ test('what comes late for a day that is over is in its sum too', async () => {
   ledger = open();
   const question = { by: 'key', sinceMs: midnight - day, untilMs: midnight } as const;
   const byName = new Map((await ledger.summarizeUsage(question)).map((row) => [row.name, row]));
-  expect(byName.get('late')).toMatchObject({ requests: 1, errors: 0, costUsd: 0.5 });
-  expect(byName.get('lost')).toMatchObject({ requests: 1, errors: 1 });
+  expect(byName.get('late')).toMatchObject({ requests: 1, failed: 0, costUsd: 0.5 });
+  expect(byName.get('lost')).toMatchObject({ requests: 1, failed: 1 });
 });
 
 test('a day is added up when it is over, and after a restart no day twice', async () => {

@@ -261,9 +261,9 @@ function refusalContract(subject: StoreSubject): void {
       expect(used.ledger.refusals).toMatchObject({ count: 300, unauthenticated: 0 });
       expect(await used.ids({})).toEqual(['req_first']);
       const usage = await used.ledger.summarizeUsage({ by: 'key' });
-      expect(usage.map(({ name, requests, errors, refused }) => [name, requests, errors, refused])).toEqual([
-        ['k1', 1_001, 1_001, 1_001],
-        ['k2', 1, 1, 1],
+      expect(usage.map(({ name, requests, failed, refused }) => [name, requests, failed, refused])).toEqual([
+        ['k1', 1_001, 0, 1_001],
+        ['k2', 1, 0, 1],
       ]);
       expect(used.ledger.lastUsed().get('k2')).toBe(noon);
     });
@@ -374,7 +374,7 @@ function exportContract(subject: StoreSubject): void {
     test('as JSON lines holds each request with its attempts', async () => {
       used.add(ended('req_1'), ended('req_2', { provider: 'other' }));
       const read = (await lines('jsonl', { provider: 'main' })).split('\n').map((line) => JSON.parse(line));
-      expect(read).toEqual([ended('req_1')]);
+      expect(read).toEqual([{ ...ended('req_1'), verdict: 'ok' }]);
     });
 
     test('as CSV has a line of names and a line for each request, those that run as well', async () => {

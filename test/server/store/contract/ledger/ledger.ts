@@ -224,7 +224,7 @@ function interruptedContract(subject: StoreSubject): void {
         { id: 'req_1', outcome: 'interrupted', totalMs: null, status: null },
       ]);
       expect(await used.ids({ outcome: 'failed' })).toEqual(['req_1']);
-      expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([{ name: 'k1', requests: 2, errors: 1 }]);
+      expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([{ name: 'k1', requests: 2, failed: 1 }]);
     });
 
     test('counts with what was reserved for it, and says so', async () => {
@@ -241,7 +241,7 @@ function interruptedContract(subject: StoreSubject): void {
       });
       expect(await spent(used.ledger)).toEqual({ usd: 0.25, tokens: 552, unpriced: 0 });
       expect(await used.ledger.summarizeUsage({ by: 'key' })).toMatchObject([
-        { requests: 1, errors: 1, costUsd: 0.25 },
+        { requests: 1, failed: 1, costUsd: 0.25 },
       ]);
       expect(await used.ledger.sessionStates.budgetUsedUsd('ses_1')).toBe(0.25);
     });

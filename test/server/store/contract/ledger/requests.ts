@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { outcomes } from '../../../../../server/contract/comparison.ts';
+import { isFailed, verdictOf } from '../../../../../server/contract/count.ts';
+import type { RequestOutcome } from '../../../../../server/contract/ledger.ts';
+import { fitsFilter } from '../../../../../server/contract/request-filter.ts';
 import type { RequestConditions } from '../../../../../server/store/rules/request-conditions.ts';
 import { attemptRecord } from '../../../../support/stand-ins.ts';
-import { capturedExchange } from '../../sqlite/records.ts';
+import { capturedExchange, sessionMark } from '../../sqlite/records.ts';
 import { began, day, ended, hour, minute, noon, type StoreSubject, useLedger } from '../store-subject.ts';
 
 export function requestsContract(subject: StoreSubject): void {
@@ -75,7 +79,7 @@ export function requestsContract(subject: StoreSubject): void {
       for (const [name, filter] of filters) {
         expect(await used.ids(filter), name).toEqual(['req_meant']);
         const count = await used.ledger.countRequests(filter);
-        expect(count, name).toEqual({ requests: 1, failed: 1, isComplete: true });
+        expect(count, name).toEqual({ requests: 1, failed: 1, refused: 0, isComplete: true });
       }
     });
 
@@ -87,11 +91,48 @@ export function requestsContract(subject: StoreSubject): void {
         expect(await used.ids(filter)).toEqual([]);
     });
 
-    test('that run are told from those that have ended', async () => {
+    test('have one verdict, which filters, counts, sessions and usage agree on', async () => {
+      const outcomesOfRows: RequestOutcome[] = ['ok', 'error', 'client-gone', 'stream-broken', 'interrupted'];
+      const judged = outcomesOfRows.flatMap((outcome) =>
+        [null, 'rate-limit'].flatMap((fault) =>
+          [null, 'openai'].flatMap((provider) =>
+            [null, 200, 399, 400, 404, 499, 500, 503].map((status) => ({ outcome, fault, provider, status })),
+          ),
+        ),
+      );
+      const rows = judged.map((each, index) =>
+        ended(`req_${index}`, { ...each, session: sessionMark('ses_1', { thread: 'a', step: 'prompt' }) }),
+      );
       used.ledger.started(began('req_running'));
-      used.add(ended('req_ended'));
-      expect(await used.ids({ outcome: 'running' })).toEqual(['req_running']);
-      expect(await used.ids({ outcome: 'ok' })).toEqual(['req_ended']);
+      used.add(...rows);
+      const countOf = (some: readonly string[]) => {
+        const all = rows.filter(({ id }) => some.includes(id));
+        return {
+          failed: all.filter(isFailed).length,
+          refused: all.filter((row) => verdictOf(row) === 'refused').length,
+        };
+      };
+      /** The ids by each verdict: none has two. */
+      const verdicts: string[] = [];
+      for (const outcome of outcomes) {
+        const ids =
+          outcome === 'running'
+            ? ['req_running']
+            : rows.filter((row) => fitsFilter(row, { outcome })).map(({ id }) => id);
+        expect((await used.ids({ outcome })).toSorted(), outcome).toEqual(ids.toSorted());
+        const count = { requests: ids.length, ...countOf(ids), isComplete: true };
+        expect(await used.ledger.countRequests({ outcome }), outcome).toEqual(count);
+        if (outcome !== 'failed') verdicts.push(...ids);
+      }
+      expect(verdicts.toSorted()).toEqual(['req_running', ...rows.map(({ id }) => id)].toSorted());
+      const sums = countOf(rows.map(({ id }) => id));
+      expect(sums).toEqual({ failed: 45, refused: 3 });
+      expect(await used.ledger.countRequests({})).toMatchObject({ requests: rows.length + 1, ...sums });
+      expect(await used.ledger.countRequests({ keyId: 'k1' })).toMatchObject(sums);
+      expect(await used.ledger.summarizeUsage({ by: 'day' })).toMatchObject([{ requests: rows.length, ...sums }]);
+      const time = { sinceMs: noon, untilMs: noon + minute, stepMs: minute };
+      expect(await used.ledger.usageOverTime({ by: 'key', ...time })).toMatchObject([sums]);
+      expect((await used.ledger.listSessions({})).sessions).toMatchObject([sums]);
     });
 
     test('are left only if all conditions hold', async () => {
@@ -158,9 +199,19 @@ export function requestsContract(subject: StoreSubject): void {
       for (let index = 0; index < 30; index++)
         used.add(ended(`req_${index}`, { keyId: index < 20 ? 'a' : 'b', outcome: index % 10 ? 'ok' : 'error' }));
       used.add(ended('req_gone', { keyId: 'a', outcome: 'client-gone' }));
-      expect(await used.ledger.countRequests({})).toEqual({ requests: 31, failed: 3, isComplete: true });
-      expect(await used.ledger.countRequests({ keyId: 'a' })).toEqual({ requests: 21, failed: 2, isComplete: true });
-      expect(await used.ledger.countRequests({ keyId: 'c' })).toEqual({ requests: 0, failed: 0, isComplete: true });
+      expect(await used.ledger.countRequests({})).toEqual({ requests: 31, failed: 3, refused: 0, isComplete: true });
+      expect(await used.ledger.countRequests({ keyId: 'a' })).toEqual({
+        requests: 21,
+        failed: 2,
+        refused: 0,
+        isComplete: true,
+      });
+      expect(await used.ledger.countRequests({ keyId: 'c' })).toEqual({
+        requests: 0,
+        failed: 0,
+        refused: 0,
+        isComplete: true,
+      });
     });
 
     test('are sorted by a column, without those that have no value there', async () => {

@@ -47,7 +47,7 @@ export function sessionsContract(subject: StoreSubject): void {
       ]);
     });
 
-    test('count errors and unknown costs as usage does', async () => {
+    test('count failures, refusals and unknown costs as usage does', async () => {
       const attempts = [attemptRecord({ usage: { inputTokens: 1 }, costUsd: null }), attemptRecord({ costUsd: 3 })];
       const failed = { outcome: 'error', usage: null, costUsd: null } as const;
       const rows: Partial<RequestRecord>[] = [
@@ -62,19 +62,19 @@ export function sessionsContract(subject: StoreSubject): void {
       ];
       const added = rows.map((row) => add({ session: session(1), ...row }));
       const [usage] = await used.ledger.summarizeUsage({ by: 'day' });
-      const [{ errors, unpricedRequests } = { errors: 0, unpricedRequests: 0 }] = (await used.ledger.listSessions({}))
-        .sessions;
-      expect({ errors, unpricedRequests }).toEqual({ errors: 3, unpricedRequests: 5 });
-      expect(usage).toMatchObject({ errors, unpricedRequests });
+      const [session1] = (await used.ledger.listSessions({})).sessions;
+      const sums = { failed: 2, refused: 1, unpricedRequests: 5 };
+      expect(session1).toMatchObject(sums);
+      expect(usage).toMatchObject(sums);
       // From single requests, as for a person, and for the list of models without a price.
       const within = { keyIds: ['k1'], groupIds: [] };
       for (const by of ['day', 'model', 'provider'] as const)
         expect(await used.ledger.summarizeUsage({ by, within })).toEqual(await used.ledger.summarizeUsage({ by }));
       const listed = await used.ledger.listUnpriced();
-      expect(listed.reduce((sum, { requests }) => sum + requests, 0)).toBe(unpricedRequests);
-      expect(await used.ledger.countRequests({})).toMatchObject({ requests: rows.length, failed: errors });
-      expect(await used.ledger.countRequests({ groupId: 'default' })).toMatchObject({ failed: errors });
-      expect(await used.ids({ outcome: 'failed' })).toHaveLength(errors);
+      expect(listed.reduce((sum, { requests }) => sum + requests, 0)).toBe(sums.unpricedRequests);
+      expect(await used.ledger.countRequests({})).toMatchObject({ requests: rows.length, failed: 2, refused: 1 });
+      expect(await used.ledger.countRequests({ groupId: 'default' })).toMatchObject({ failed: 2, refused: 1 });
+      expect(await used.ids({ outcome: 'failed' })).toEqual([added[5], added[2]]);
       expect(await used.ids({ outcome: 'refused' })).toEqual([added[3]]);
     });
 
@@ -90,7 +90,8 @@ export function sessionsContract(subject: StoreSubject): void {
           client: 'OpenAI/JS 7.55.0',
           requests: 3,
           turns: 1,
-          errors: 1,
+          failed: 1,
+          refused: 0,
           inputTokens: 20,
           cachedInputTokens: 4,
           costUsd: 0.75,

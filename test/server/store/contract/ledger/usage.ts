@@ -32,9 +32,9 @@ export function overTimeContract(subject: StoreSubject): void {
         ended('req_3', { startedAt: noon + hour, outcome: 'client-gone', costUsd: 0.25 }),
       );
       used.ledger.started(began('req_running', { startedAt: noon + hour }));
-      const step = { name: null, errors: 0, refused: 0, inputTokens: 10, outputTokens: 5 };
+      const step = { name: null, failed: 0, refused: 0, inputTokens: 10, outputTokens: 5 };
       expect(await used.ledger.usageOverTime({ by: 'day', sinceMs: noon, untilMs: noon + 2 * hour, stepMs })).toEqual([
-        { ...step, startMs: noon, requests: 2, errors: 1, costUsd: 0.5, unpricedRequests: 1 },
+        { ...step, startMs: noon, requests: 2, failed: 1, costUsd: 0.5, unpricedRequests: 1 },
         { ...step, startMs: noon + hour, requests: 1, costUsd: 0.25, unpricedRequests: 0 },
       ]);
     });
@@ -61,7 +61,7 @@ export function overTimeContract(subject: StoreSubject): void {
       const question = { sinceMs: noon, untilMs: noon + hour, stepMs };
       const steps = await used.ledger.usageOverTime({ by: 'provider', ...question });
       expect(steps.toSorted((a, b) => (a.name ?? '').localeCompare(b.name ?? ''))).toMatchObject([
-        { name: 'p0', requests: 0, errors: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 },
+        { name: 'p0', requests: 0, failed: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedRequests: 0 },
         { name: 'p1', requests: 1, inputTokens: 30, outputTokens: 12, costUsd: 0.501, unpricedRequests: 0 },
         { name: 'p2', requests: 1, inputTokens: 21, outputTokens: 9, costUsd: null, unpricedRequests: 1 },
       ]);
@@ -85,7 +85,7 @@ export function overTimeContract(subject: StoreSubject): void {
           ended('req_4', { ...error, status: 429 }),
         );
         const time = { sinceMs: noon, untilMs: noon + hour };
-        const expected = [{ requests: 4, errors: 3, refused: 1 }];
+        const expected = [{ requests: 4, failed: 2, refused: 1 }];
         expect(await used.ledger.usageOverTime({ by: 'day', ...time, stepMs })).toMatchObject(expected);
         expect(await used.ledger.summarizeUsage({ by: 'key', ...time })).toMatchObject(expected);
       },
@@ -129,7 +129,7 @@ export function overTimeContract(subject: StoreSubject): void {
       const told = async (keyIds: string[], groupIds: string[]) => {
         const question = { by: 'model', sinceMs: noon, untilMs: noon + 2 * day, stepMs: day } as const;
         const steps = await used.ledger.usageOverTime({ ...question, within: { keyIds, groupIds } });
-        return steps.map(({ name, requests, errors }) => `${name} ${requests} ${errors}`).sort();
+        return steps.map(({ name, requests, failed }) => `${name} ${requests} ${failed}`).sort();
       };
       expect(await told(['k1', 'k3'], [])).toEqual(['c 1 0', 'gpt-x 1 0']);
       // A fault on purpose is not counted as an error.
@@ -196,7 +196,7 @@ export function usageContract(subject: StoreSubject): void {
   describe('a summary of usage', () => {
     const used = useLedger(subject);
 
-    test('adds up requests, errors, amounts and the costs that are known', async () => {
+    test('adds up requests, failures, amounts and the costs that are known', async () => {
       used.add(
         ended('req_1', { usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4 }, costUsd: 0.5 }),
         ended('req_2', { usage: { outputTokens: 7, reasoningTokens: 3 }, costUsd: null }),
@@ -208,7 +208,7 @@ export function usageContract(subject: StoreSubject): void {
         {
           name: 'gpt-x',
           requests: 5,
-          errors: 2,
+          failed: 2,
           refused: 0,
           inputTokens: 10,
           outputTokens: 12,
@@ -328,8 +328,8 @@ export function usageContract(subject: StoreSubject): void {
       used.add(rescued('req_1'));
       const of = async (by: 'key' | 'model' | 'provider') =>
         (await used.ledger.summarizeUsage({ by }))
-          .map(({ name, requests, errors, outputTokens, costUsd, unpricedRequests }) =>
-            [name, requests, errors, outputTokens, costUsd, unpricedRequests].join(' '),
+          .map(({ name, requests, failed, outputTokens, costUsd, unpricedRequests }) =>
+            [name, requests, failed, outputTokens, costUsd, unpricedRequests].join(' '),
           )
           .sort();
       expect(await of('key')).toEqual(['k1 1 0 16  1']);
