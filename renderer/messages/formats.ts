@@ -21,9 +21,9 @@ export interface Formats {
   exactDollars(value: number): string;
   /** What a dollar costs: `€0.9226`. */
   rate(code: string, perDollar: number): string;
-  /** `512 B`, `1.4 MB`; a kilobyte has 1,000 bytes. */
+  /** `512 B`, `1.4 MB`, in every language; a kilobyte has 1,000 bytes. */
   bytes(value: number): string;
-  /** `85 ms`, `1.2 s`, `3 min 20 s`. The same units in every language. */
+  /** `85 ms`, `1.2 s`, `3 min 20 s`. */
   duration(durationMs: number): string;
   /** `12 s ago`. Both arguments are in Unix milliseconds. */
   ago(moment: number, now: number): string;
@@ -65,12 +65,14 @@ export interface FormatOptions {
   currency?: ShownCurrency | null;
 }
 
+type FormatTexts = Pick<Messages, 'now' | 'unknownCost' | 'durationUnits'>;
+
 /** Smaller amounts are not shown exactly. */
 const leastDollars = 0.0001;
 
 export function createFormats(
   language: string,
-  messages: Pick<Messages, 'now' | 'unknownCost'>,
+  { now: justNow, unknownCost, durationUnits: units }: FormatTexts,
   { region = language, currency }: FormatOptions = {},
 ): Formats {
   const number = new Intl.NumberFormat(language);
@@ -107,7 +109,7 @@ export function createFormats(
     dollars: money,
     cost(cost, mark = '') {
       if (cost === 'nothing') return nothing;
-      return cost === 'unknown' ? messages.unknownCost : `${mark}${money(cost)}`;
+      return cost === 'unknown' ? unknownCost : `${mark}${money(cost)}`;
     },
     exactDollars: (value) => allDigits.format(value),
     rate: (code, perDollar) =>
@@ -119,14 +121,15 @@ export function createFormats(
     },
     duration(durationMs) {
       // Rounded first, so that a value that rounds up to a whole second or minute is written as one.
-      if (Math.round(durationMs) < secondMs) return `${whole.format(durationMs)} ms`;
+      if (Math.round(durationMs) < secondMs) return `${whole.format(durationMs)} ${units.milliseconds}`;
       const wholeSeconds = Math.round(durationMs / secondMs);
-      if (wholeSeconds * secondMs < minuteMs) return `${tenths.format(durationMs / secondMs)} s`;
-      return `${whole.format(Math.floor(wholeSeconds / 60))} min ${whole.format(wholeSeconds % 60)} s`;
+      if (wholeSeconds * secondMs < minuteMs) return `${tenths.format(durationMs / secondMs)} ${units.seconds}`;
+      const [minutes, seconds] = [Math.floor(wholeSeconds / 60), wholeSeconds % 60];
+      return `${whole.format(minutes)} ${units.minutes} ${whole.format(seconds)} ${units.seconds}`;
     },
     ago(moment, now) {
       const age = Math.max(0, now - moment);
-      if (age < 5 * secondMs) return messages.now;
+      if (age < 5 * secondMs) return justNow;
       if (age < minuteMs) return relative(-Math.floor(age / secondMs), 'second');
       if (age < hourMs) return relative(-Math.floor(age / minuteMs), 'minute');
       if (age < dayMs) return relative(-Math.floor(age / hourMs), 'hour');

@@ -17,6 +17,8 @@ export const shell = {
   saved: 'Saved.',
   done: 'Done',
   now: 'just now',
+  /** After a number and a space. */
+  durationUnits: { milliseconds: 'ms', seconds: 's', minutes: 'min' },
   /** In place of an amount. */
   unknownCost: 'unknown',
   /** What became of a request. */

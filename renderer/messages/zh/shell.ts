@@ -17,6 +17,7 @@ export const shell: typeof english = {
   saved: '已保存。',
   done: '完成',
   now: '刚刚',
+  durationUnits: { milliseconds: '毫秒', seconds: '秒', minutes: '分' },
   unknownCost: '未知',
   verdicts: {
     running: '进行中',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../renderer/messages/en/en.ts';
-import { createFormats } from '../../../renderer/messages/formats.ts';
+import { createFormats, type Formats } from '../../../renderer/messages/formats.ts';
 import { regionalTag } from '../../../renderer/messages/preferred-language.ts';
 import { zh } from '../../../renderer/messages/zh/zh.ts';
 import { presets } from '../../../server/providers/presets.ts';
@@ -28,8 +28,8 @@ const untranslated = new Set([
   'tokens.namePlaceholder',
   'joining.urlPlaceholder',
 ]);
-/** Durations in units that all languages share, and names of APIs. */
-const untranslatedGroups = ['providers.connection.usual.', 'providers.add.apiNames.'];
+/** Names of APIs. */
+const untranslatedGroups = ['providers.add.apiNames.'];
 /** Texts whose English is the engine's, so that only translations stand here. */
 const engineGroups = ['providers.add.presetNames.', 'providers.add.presetHints.', 'providers.add.apiNames.'];
 
@@ -40,6 +40,11 @@ describe('the messages', () => {
     const ownTexts = [...chinese.keys()].filter((path) => !engineGroups.some((prefix) => path.startsWith(prefix)));
     expect(ownTexts).toEqual([...english.keys()]);
     const left = [...chinese].filter(([path, text]) => isTranslated(path) && !/\p{Script=Han}/u.test(text));
+    expect(left.map(([path]) => path)).toEqual([]);
+  });
+
+  it('have units of time in Chinese', () => {
+    const left = [...texts(zh)].filter(([, text]) => /[\d›] ?(?:ms|s|sec|min|h|hr)\b/.test(text));
     expect(left.map(([path]) => path)).toEqual([]);
   });
 
@@ -150,10 +155,59 @@ describe('formats', () => {
     expect(formats.exactDollars(2)).toBe(createFormats(language, messages).exactDollars(2));
   });
 
-  it('speak Chinese, with K and M as everywhere', () => {
-    const chinese = createFormats('zh-CN', zh);
-    expect(chinese.ago(0, 120_000)).toBe('2 分钟前');
-    expect([7_673, 29_000, 3_800_000].map(chinese.compact)).toEqual(['7.7K', '29K', '3.8M']);
+  const noon = new Date(2026, 10, 3, 12).getTime();
+  /** What each writes in Chinese: K, M and the symbols of bytes as everywhere, and no word of English. */
+  const inChinese: { [Name in keyof Formats]: [given: Parameters<Extract<Formats[Name], (...given: never[]) => string>>, text: string][] } = {
+    number: [[[7_673], '7,673']],
+    compact: [
+      [[7_673], '7.7K'],
+      [[3_800_000], '3.8M'],
+    ],
+    percent: [[[0.256], '25.6%']],
+    dollars: [[[0.3], '$0.30']],
+    cost: [
+      [['unknown'], '未知'],
+      [['nothing'], '–'],
+      [[0.3, '≈'], '≈$0.30'],
+    ],
+    exactDollars: [[[0.0028], '$0.0028']],
+    rate: [[['EUR', 0.9226], '€0.9226']],
+    bytes: [
+      [[512], '512 B'],
+      [[5_400], '5.4 kB'],
+      [[1_400_000], '1.4 MB'],
+    ],
+    duration: [
+      [[85], '85 毫秒'],
+      [[1_250], '1.3 秒'],
+      [[573_000], '9 分 33 秒'],
+    ],
+    ago: [
+      [[noon, noon], '刚刚'],
+      [[noon, noon + 30_000], '30 秒前'],
+      [[noon, noon + 120_000], '2 分钟前'],
+      [[noon, noon + 3 * 3_600_000], '3 小时前'],
+      [[noon, noon + 2 * 86_400_000], '2 天前'],
+    ],
+    moment: [
+      [[noon, noon], '12:00:00'],
+      [[noon, noon + 86_400_000], '11月3日 12:00'],
+    ],
+    fullMoment: [[[noon], '2026年11月3日 12:00:00']],
+    day: [[[noon], '2026年11月3日']],
+    clock: [[[noon], '12:00']],
+    dayAndClock: [[[noon], '11月3日 12:00']],
+    fromTo: [[[noon, noon + 3_600_000], '11月3日 12:00 – 13:00']],
+    shortDay: [[[noon], '11月3日']],
+    list: [[[['a', 'b', 'c']], 'a、b和c']],
+    gap: [],
+  };
+  const chinese = createFormats('zh-CN', zh);
+
+  it.each(Object.entries(inChinese))('speak Chinese: %s', (name, cases) => {
+    const format: unknown = chinese[name as keyof Formats];
+    const write = (given: unknown[]) => (typeof format === 'function' ? format(...given) : format);
+    expect(cases.map(([given]) => write(given))).toEqual(cases.map(([, text]) => text));
   });
 });
 
