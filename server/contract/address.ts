@@ -126,15 +126,15 @@ function isNearby({ hostname }: URL): boolean {
 const registries = new Set(['ac', 'co', 'com', 'edu', 'gov', 'ne', 'net', 'or', 'org']);
 
 /**
- * What a person would call the service at an address: `local` on this machine, `lan` or the host's name in its network,
+ * What a person would call the service at an address: `localhost-8080` on this machine, the host's name in its network,
  * `deepseek` for `https://api.deepseek.com/v1`. Undefined if it is no address.
  */
 export function nameOfAddress(baseUrl: string): string | undefined {
   const url = URL.parse(baseUrl);
   if (!url) return undefined;
-  const { hostname } = url;
-  if (isLoopback(hostname)) return 'local';
-  if (parseAddress(hostname)) return isNearby(url) ? 'lan' : hostname;
+  const { hostname, port } = url;
+  if (isLoopback(hostname)) return port ? `localhost-${port}` : 'localhost';
+  if (parseAddress(hostname)) return hostname;
   const labels = hostname.split('.').filter(Boolean);
   if (isNearby(url)) return labels[0];
   const isOfCountry = labels.length > 2 && labels.at(-1)?.length === 2 && registries.has(labels.at(-2) ?? '');

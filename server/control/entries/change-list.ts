@@ -47,7 +47,8 @@ const maxLength = 56;
 
 /**
  * Returns the wanted id if it is free, and otherwise throws `conflict`. Without a wanted id, returns a unique one
- * derived from the first usable name, or from `prefix` and a number.
+ * derived from the first usable name: with a further name where it is taken (`ollama`, `ollama-nas`), at last with a number.
+ * If no name is usable, it is `prefix` and a number.
  */
 export function chooseId(
   requestedId: string | undefined,
@@ -60,9 +61,10 @@ export function chooseId(
     if (ids.has(requestedId)) throw controlError('conflict', { code: 'id-taken', id: requestedId }, 'id');
     return requestedId;
   }
-  const base = names.map((name) => toId(name ?? '')).find((id) => id !== '');
+  const [base, ...others] = new Set(names.map((name) => toId(name ?? '')).filter((id) => id !== ''));
   if (base === undefined) return firstFree(prefix, 1, ids);
-  return ids.has(base) ? firstFree(`${base}-`, 2, ids) : base;
+  const longer = others.map((other) => `${base}-${other}`).filter((id) => id.length <= maxLength);
+  return [base, ...longer].find((id) => !ids.has(id)) ?? firstFree(`${base}-`, 2, ids);
 }
 
 function firstFree(prefix: string, from: number, usedIds: ReadonlySet<string>): string {

@@ -30,9 +30,10 @@ test.each([
 });
 
 test.each([
-  ['http://127.0.0.1:47311/v1', 'local'],
-  ['http://localhost:1234/v1', 'local'],
-  ['http://192.168.1.7:8000/v1', 'lan'],
+  ['http://127.0.0.1:47311/v1', 'localhost-47311'],
+  ['http://localhost:1234/v1', 'localhost-1234'],
+  ['http://localhost/v1', 'localhost'],
+  ['http://192.168.1.7:8000/v1', '192.168.1.7'],
   ['http://nas.local:8000/v1', 'nas'],
   ['http://gpu-box:8000/v1', 'gpu-box'],
   ['https://api.deepseek.com/v1', 'deepseek'],

@@ -33,10 +33,17 @@ describe('providers', () => {
     expect(await current().configText()).not.toContain('sk-');
   });
 
-  test('get an id from their address where they have no name, and a number where it is taken', async () => {
-    const add: CommandInput = { type: 'provider.add', provider: { baseUrl: 'http://127.0.0.1:11434/v1', models: [] } };
-    expect(await run(add)).toMatchObject({ provider: { id: 'local' } });
-    expect(await run(add)).toMatchObject({ provider: { id: 'local-2' } });
+  test.each<[string, { preset?: string; name?: string; baseUrl?: string }, string[]]>([
+    ['address', {}, ['localhost-8080', 'localhost-8080-2']],
+    ['service', { preset: 'ollama' }, ['ollama', 'ollama-localhost-8080', 'ollama-2']],
+    ['service elsewhere', { preset: 'ollama', baseUrl: 'http://nas.local:11434/v1' }, ['ollama', 'ollama-nas']],
+    ['service that is called so', { preset: 'openai', baseUrl: 'https://api.openai.com/v1' }, ['openai', 'openai-2']],
+    ['name', { preset: 'ollama', name: 'Mine' }, ['mine', 'mine-ollama', 'mine-localhost-8080', 'mine-2']],
+  ])('get an id that a person would choose from their %s, and a number only where nothing else tells them apart', async (_, fields, ids) => {
+    const provider = { baseUrl: 'http://127.0.0.1:8080/v1', models: [], ...fields };
+    const given: string[] = [];
+    for (const _id of ids) given.push((await current().gateway.execute({ type: 'provider.add', provider })).provider.id);
+    expect(given).toEqual(ids);
   });
 
   test('keep on an update what it does not name, and lose what it sets to null', async () => {
