@@ -6,11 +6,17 @@ import { useControlState } from '../../state/control/use-control.ts';
 import { CommandProblem } from '../feedback/CommandProblem.tsx';
 import classes from './RecentNote.module.css';
 
-/** Says that the newest requests are kept in memory, as long as they are, with the way to end it. */
+/**
+ * Says that the newest requests are kept in memory, as long as they are, with the way to end it. Once the guide is gone, it asks
+ * what the guide was not told.
+ */
 export function RecentNote() {
   const { recentCapture: names } = useMessages();
   const isKept = useControlState(({ views }) => views !== null && views.status.recentCapture !== null);
+  const isUnasked = useIsUnasked();
+  const isGuideOpen = useControlState(({ views }) => views?.status.settings.guide === 'open');
   if (!isKept) return null;
+  if (isUnasked && !isGuideOpen) return <Question isSmall />;
   return (
     <div className={classes.note} role="note">
       <span>{names.note}</span>
@@ -33,16 +39,21 @@ function EndButton() {
   );
 }
 
-/** What becomes of what is sent and answered: asked once, and afterwards the answer, which can be changed. */
-export function KeepQuestion() {
-  const isAsked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
+/**
+ * What becomes of what is sent and answered: asked once, and afterwards the answer, which can be changed.
+ * `isOver`: the guide around it is about to be closed, so that only a question still open stands there.
+ */
+export function KeepQuestion({ isOver }: { isOver: boolean }) {
+  const isAsked = useIsUnasked();
   const isAnswered = useControlState(
     ({ views }) => views !== null && views.status.settings.capture.recent !== 'unasked',
   );
   const [isChanging, setChanging] = useState(false);
   if (isAsked || (isAnswered && isChanging)) return <Question onAnswered={() => setChanging(false)} />;
-  return isAnswered && <Answer onChange={() => setChanging(true)} />;
+  return isAnswered && !isOver && <Answer onChange={() => setChanging(true)} />;
 }
+
+const useIsUnasked = () => useControlState(({ views }) => views?.status.recentCapture === 'unasked');
 
 /** Whether all groups keep what is sent and answered. */
 function useIsKept(): boolean {
@@ -68,10 +79,16 @@ function Answer({ onChange }: { onChange(): void }) {
   );
 }
 
-function Question({ onAnswered }: { onAnswered(): void }) {
+interface QuestionProps {
+  /** Without what the guide says of it. */
+  isSmall?: boolean;
+  onAnswered?(): void;
+}
+
+function Question({ isSmall = false, onAnswered }: QuestionProps) {
   const { messages, formats } = useLocalization();
   const { recentCapture: names } = messages;
-  const isUnasked = useControlState(({ views }) => views?.status.recentCapture === 'unasked');
+  const isUnasked = useIsUnasked();
   const groups = useControlState(({ views }) => views?.groups ?? null);
   const isKept = useIsKept();
   const days = useDaysKept();
@@ -81,24 +98,31 @@ function Question({ onAnswered }: { onAnswered(): void }) {
     for (const { keyCount: _, limitUse: __, ...group } of changed) {
       if (!(await command.run({ type: 'group.put', group: { ...group, capture: keeps } }))) return;
     }
-    if (await command.run({ type: 'settings.update', changes: { capture: { recent } } })) onAnswered();
+    if (await command.run({ type: 'settings.update', changes: { capture: { recent } } })) onAnswered?.();
   };
+  const size = isSmall ? 'compact-xs' : 'xs';
   return (
-    <div className={classes.question}>
-      <h3 className={classes.title}>{names.question}</h3>
-      <p className={classes.text}>
-        {names.questionText}
-        {isUnasked && `${formats.gap}${names.untilAnswered}`}
-      </p>
+    <div className={isSmall ? classes.note : classes.question} role="group" aria-label={names.question}>
+      {isSmall ? (
+        <span>{[names.question, isUnasked && names.untilAnswered].filter(Boolean).join(formats.gap)}</span>
+      ) : (
+        <>
+          <h3 className={classes.title}>{names.question}</h3>
+          <p className={classes.text}>
+            {names.questionText}
+            {isUnasked && `${formats.gap}${names.untilAnswered}`}
+          </p>
+        </>
+      )}
       {command.problem && <CommandProblem problem={command.problem} />}
       <div className={classes.answers}>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer(true, 'off')}>
+        <Button size={size} variant="default" disabled={command.isRunning} onClick={() => void answer(true, 'off')}>
           {names.keepDays(days, formats.number(days))}
         </Button>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer(false, 'on')}>
+        <Button size={size} variant="default" disabled={command.isRunning} onClick={() => void answer(false, 'on')}>
           {names.keepNewest}
         </Button>
-        <Button size="xs" variant="default" disabled={command.isRunning} onClick={() => void answer(false, 'off')}>
+        <Button size={size} variant="default" disabled={command.isRunning} onClick={() => void answer(false, 'off')}>
           {names.keepNothing}
         </Button>
       </div>

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { FirstCall } from '../../../components/first-call/FirstCall.tsx';
@@ -12,15 +11,13 @@ import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { doneSteps, type FirstRun, stepCount, useAddressCopied } from '../../../state/first-run/use-first-run.ts';
 
-/** The first steps for a new user. Each is ticked off once it is done, on whatever screen. */
+/** The first steps for a new user. Each is ticked off once it is done, on whatever screen; of all of them one line is left. */
 export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
   const { firstRun: names } = useMessages();
   const choice = useKeyChoice();
   const [, noteCopied] = useAddressCopied();
   const { hasCalled, hasAddress, hasProvider, hasTool } = progress;
   const isDone = doneSteps(progress) === stepCount;
-  // What ends while it is looked at stays, with the answer; whoever comes back later is not shown four steps that are done.
-  const [wasDone] = useState(isDone);
   return (
     <Section
       title={isDone ? names.doneTitle : names.title}
@@ -31,7 +28,7 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
       }
     >
       {end.command.problem && <CommandProblem problem={end.command.problem} />}
-      {!wasDone && (
+      {!isDone && (
         <ol className={classes.steps}>
           <Step number={1} title={names.provider} text={names.providerText} isDone={hasProvider}>
             {!hasProvider && <ProviderStep />}
@@ -52,7 +49,7 @@ export function FirstRunPath({ progress, end }: Omit<FirstRun, 'isShown'>) {
           </Step>
         </ol>
       )}
-      <KeepQuestion />
+      <KeepQuestion isOver={isDone} />
     </Section>
   );
 }
