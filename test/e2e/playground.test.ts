@@ -6,7 +6,7 @@ import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow, OpenWindowOptions } from './open-window.ts';
 import { expectFocus, tabTo } from './person.ts';
-import { appearances, createKeptKey, openInSuite, overflowOf, takePicture } from './window-suite.ts';
+import { appearances, createKeptKey, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -472,6 +472,63 @@ describe('the playground', () => {
     await field.press('Enter');
     expect(await field.inputValue()).toBe('gpt-b');
     expect(complaints).toEqual([]);
+  });
+
+  it('keeps the conversation through a reload of its window, until a new chat', async () => {
+    const { page } = await openPanel('chat');
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await choose(page, chat.getByRole('button', { name: 'Attach image' }), await drawnPng(page));
+    await say(chat, 'What is this?');
+    await expect.poll(() => turnsOf(chat)).toHaveLength(2);
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    await chat.getByText(/tokens in/).waitFor();
+    const said = await turnsOf(chat);
+    await chat.getByLabel('Model', { exact: true }).fill('demo-other');
+    await chat.getByLabel('Message', { exact: true }).fill('half a thought');
+    await choose(page, chat.getByRole('button', { name: 'Attach image' }), await drawnPng(page));
+    await page.reload();
+    await expect.poll(() => turnsOf(chat)).toEqual(said);
+    await chat.getByRole('img', { name: 'Attached image' }).waitFor();
+    expect(await chat.getByLabel('Model', { exact: true }).inputValue()).toBe('demo-other');
+    expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('half a thought');
+    await chat.getByText('The window was reloaded: attach the image again.').waitFor();
+    expect(await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))).not.toContain('sk-sluice-');
+    await chat.getByRole('button', { name: 'New chat' }).click();
+    expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('What is this?');
+    await page.reload();
+    await expect.poll(() => chat.getByLabel('Message', { exact: true }).inputValue()).toBe('half a thought');
+    expect(await turnsOf(chat)).toEqual([]);
+  });
+
+  it('says an error in a line, with a page that came behind it, and what a model without a price cost', async () => {
+    const isDown = { now: true };
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(isDown.now ? 400 : 200, { 'content-type': isDown.now ? 'text/html' : 'text/event-stream' });
+      if (isDown.now) return response.end('<html><head><title>400 Bad Request</title></head><body>a page</body></html>');
+      const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
+      const choices = [{ index: 0, delta: { content: 'Run:\n\n```sh\nls -l\n```' } }];
+      return response.end(`data: ${JSON.stringify({ choices, usage })}\n\ndata: [DONE]\n\n`);
+    });
+    const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['nobody-prices-it'], free: false }];
+    const { page } = await openPanel('chat', { config: { providers } });
+    await ownClipboard(page);
+    const chat = page.getByRole('region', { name: 'Chat' });
+    await say(chat, 'Hello');
+    const alert = chat.getByRole('alert');
+    await alert.getByText('400 Bad Request', { exact: true }).waitFor();
+    expect(await alert.getByText('a page').isVisible()).toBe(false);
+    await alert.getByText('Show response').click();
+    expect(await alert.getByText('a page').isVisible()).toBe(true);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    isDown.now = false;
+    await chat.getByRole('button', { name: 'Send' }).click();
+    await chat.getByText(/3 tokens in · 5 out · cost unknown · /).waitFor();
+    const copy = chat.getByRole('button', { name: 'Copy code' });
+    await copy.press('Enter');
+    await chat.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('ls -l');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await upstream.stop();
   });
 
   it('draws Markdown without its HTML, and fetches no picture', async () => {

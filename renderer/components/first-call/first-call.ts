@@ -1,5 +1,5 @@
 /** The first call of a new user: its shell command, its body, and the text of its answer. Pure. */
-import { errorMessageOf } from '../../state/calls/gateway-api.ts';
+import { errorTextOf } from '../../state/calls/gateway-api.ts';
 
 export type CallAnswer =
   | { kind: 'answered'; isOk: boolean; text: string; requestId: string | null; durationMs: number }
@@ -33,7 +33,7 @@ interface CallReply {
 export function answerOf(reply: CallReply): CallAnswer {
   const content = reply.isOk ? contentOf(reply.text) : null;
   // An answer in any other format is shown as it is.
-  return { kind: 'answered', ...reply, isOk: content !== null, text: content ?? errorMessageOf(reply.text) };
+  return { kind: 'answered', ...reply, isOk: content !== null, text: content ?? errorTextOf(reply.text).message };
 }
 
 function contentOf(text: string): string | null {

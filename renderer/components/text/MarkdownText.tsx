@@ -1,5 +1,8 @@
+import type { ReactNode } from 'react';
 import Markdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { useMessages } from '../../messages/use-messages.ts';
+import { CopyButton } from '../copying/CopyButton.tsx';
 import classes from './MarkdownText.module.css';
 import { type MarkedPiece, markPieces } from './mark-pieces.ts';
 
@@ -23,6 +26,28 @@ export default function MarkdownText({ text, pieces }: MarkdownTextProps) {
   );
 }
 
+interface Node {
+  value?: string;
+  children?: readonly Node[];
+}
+
+function textOf({ value = '', children = [] }: Node): string {
+  return value + children.map(textOf).join('');
+}
+
+/** A block of code with its copy button. */
+function CodeBlock({ text, children }: { text: string; children: ReactNode }) {
+  const { code } = useMessages();
+  return (
+    <div className={classes.block}>
+      <pre>{children}</pre>
+      <div className={classes.copy}>
+        <CopyButton value={text.replace(/\n$/, '')} label={code} />
+      </div>
+    </div>
+  );
+}
+
 const components: Components = {
   a: ({ href, children }) => (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
@@ -34,6 +59,7 @@ const components: Components = {
       {alt || String(src ?? '')}
     </a>
   ),
+  pre: ({ node, children }) => <CodeBlock text={node ? textOf(node) : ''}>{children}</CodeBlock>,
   // A wide table scrolls by itself instead of making the page scroll.
   table: ({ children }) => (
     <div className={classes.wide}>

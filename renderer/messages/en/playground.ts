@@ -41,6 +41,7 @@ export const playground = {
   tryAgain: 'Try again',
   chooseModel: 'Choose another model',
   whatHappened: 'What happened',
+  showResponse: 'Show response',
   removeFile: (file: string) => `Remove ${file}`,
 
   parameters: 'Parameters',
@@ -97,6 +98,8 @@ export const playground = {
   roles: { user: 'You', assistant: 'Model', tool: 'Tool' },
   attachImage: 'Attach image',
   attachedImage: 'Attached image',
+  lostFile: 'The window was reloaded: attach the image again.',
+  lostImage: 'The image was too large to be kept when the window was reloaded. It is not sent again.',
   system: 'System message',
   tools: 'Tools',
   toolsHint: 'A JSON list, as in the API. Calls that the model asks for show in the conversation.',

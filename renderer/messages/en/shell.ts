@@ -9,6 +9,7 @@ export const shell = {
   copied: 'Copied',
   copyFailed: 'Could not copy. Select the text and copy it by hand.',
   command: 'command',
+  code: 'code',
   copyNamed: (what: string) => `Copy ${what}`,
   cancel: 'Cancel',
   close: 'Close',

@@ -40,6 +40,7 @@ export const playground: typeof english.playground = {
   tryAgain: '重试',
   chooseModel: '选择其他模型',
   whatHappened: '查看经过',
+  showResponse: '显示响应',
   removeFile: (file) => `移除 ${file}`,
 
   parameters: '参数',
@@ -93,6 +94,8 @@ export const playground: typeof english.playground = {
   roles: { user: '你', assistant: '模型', tool: '工具' },
   attachImage: '添加图像',
   attachedImage: '添加的图像',
+  lostFile: '窗口已重新加载，请重新添加图像。',
+  lostImage: '图像过大，窗口重新加载时未能保留，不会再次发送。',
   system: '系统消息',
   tools: '工具',
   toolsHint: '与 API 相同的 JSON 列表。模型想要调用的内容会显示在对话中。',

@@ -9,6 +9,7 @@ export const shell: typeof english = {
   copied: '已复制',
   copyFailed: '复制失败，请选中文本后手动复制。',
   command: '命令',
+  code: '代码',
   copyNamed: (what) => `复制${/^[!-~]/.test(what) ? ' ' : ''}${what}`,
   cancel: '取消',
   close: '关闭',

@@ -1,5 +1,5 @@
 /** One call to the gateway as the playground shows it: request, response and timing. */
-import { callGateway, errorMessageOf, type GatewayCall } from './gateway-api.ts';
+import { callGateway, errorTextOf, type GatewayCall } from './gateway-api.ts';
 import { at, parseJson, textAt } from './json-path.ts';
 
 export interface Exchange {
@@ -25,7 +25,7 @@ export interface Exchange {
  * early, an abort by the person, a gateway that does not answer, or a key whose secret is gone.
  */
 export type Failure =
-  | { kind: 'refused'; status: number; message: string }
+  | { kind: 'refused'; status: number; message: string /** All of it, if the message is not. */; whole: string | null }
   | StreamFault
   | { kind: 'stopped' }
   | { kind: 'unreachable' }
@@ -89,7 +89,7 @@ export async function runExchange(call: GatewayCall, listener: ExchangeListener)
     const { reply, fault } = await readReply(response, listener);
     if (response.ok) return end(fault ? { reply: null, failure: fault } : { reply, failure: null });
     const { status } = response;
-    return end({ reply: null, failure: { kind: 'refused', status, message: errorMessageOf(reply.text) } });
+    return end({ reply: null, failure: { kind: 'refused', status, ...errorTextOf(reply.text) } });
   } catch {
     const kind = hasResponse ? 'cut' : 'unreachable';
     return end({ reply: null, failure: { kind: call.signal?.aborted ? 'stopped' : kind } });

@@ -3,6 +3,7 @@
  * addresses are relative. Independent of the control plane.
  */
 import { windowTitle } from '../../../server/contract/ledger.ts';
+import { parseJson, textAt } from './json-path.ts';
 
 export interface GatewayCall {
   /** Below `/v1`, such as `/models`. */
@@ -30,21 +31,28 @@ export function callGateway({ path, secret, method = 'POST', body, signal }: Gat
   });
 }
 
-/** The message of an error response in OpenAI's format, or otherwise its text. */
-export function errorMessageOf(text: string): string {
-  try {
-    const reply: unknown = JSON.parse(text);
-    if (hasError(reply)) return reply.error.message;
-  } catch {
-    // Not JSON: the text is used as it is.
-  }
-  return text.slice(0, 500);
+interface ErrorText {
+  /** Short enough to stand above what else there is. */
+  message: string;
+  /** All that was said; null if the message is that. */
+  whole: string | null;
 }
 
-function hasError(reply: unknown): reply is { error: { message: string } } {
-  if (typeof reply !== 'object' || reply === null || !('error' in reply)) return false;
-  const { error } = reply;
-  return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
+const mostMessageChars = 300;
+const mostWholeChars = 20_000;
+
+/** What an error response says: its message in OpenAI's format, or otherwise its text. Of a web page, as proxies send them, its title. */
+export function errorTextOf(text: string): ErrorText {
+  const said = (textAt(parseJson(text), 'error', 'message') ?? text).slice(0, mostWholeChars).trim();
+  const message = titleOfPage(said) ?? (said.length > mostMessageChars ? `${said.slice(0, mostMessageChars)}…` : said);
+  return { message, whole: message === said ? null : said };
+}
+
+/** Null if it is no page, or has no title. */
+function titleOfPage(text: string): string | null {
+  if (!/^<(?:!doctype|\?xml|html|head|body|center|h1)\b/i.test(text)) return null;
+  const [, title = ''] = /<(?:title|h1)(?: [^<>]{0,200})?>([^<>]{1,300})</i.exec(text) ?? [];
+  return title.replace(/\s+/g, ' ').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&').trim() || null;
 }
 
 export interface PathCall {

@@ -16,6 +16,8 @@ export interface Turn {
   text: string;
   /** Data URL of the user's image. */
   image: string | null;
+  /** The image was too large to be kept when the window was reloaded. */
+  lostImage: boolean;
   /** The assistant's tool calls. */
   toolCalls: readonly ToolCall[];
   /** For a tool's turn, the call that it answers; null if it answers all calls of the previous turn. */
@@ -44,7 +46,8 @@ export function withNewVersion(
   { text, image }: Pick<Turn, 'text' | 'image'>,
 ): Turn[] {
   const old = turns[index];
-  return old ? [...turns.slice(0, index), { ...old, text, image: image ?? old.image }] : [...turns];
+  if (!old) return [...turns];
+  return [...turns.slice(0, index), { ...old, text, image: image ?? old.image, lostImage: old.lostImage && !image }];
 }
 
 /**
@@ -66,9 +69,10 @@ export function beginAnswer(turns: readonly Turn[], model: string): Turn {
   return { ...emptyTurn, id: turns.length, role: 'assistant', model };
 }
 
-const emptyTurn = {
+export const emptyTurn = {
   text: '',
   image: null,
+  lostImage: false,
   toolCalls: [],
   callId: null,
   model: null,

@@ -11,7 +11,7 @@ import {
 import { isObject } from '../../../server/contract/is-object.ts';
 import type { SentRequest } from '../../../server/contract/sent-request.ts';
 import { at, listAt, numberAt, parseJson, textAt } from '../calls/json-path.ts';
-import type { Turn } from './conversation.ts';
+import { emptyTurn, type Turn } from './conversation.ts';
 import { noParameters, type SamplingDraft } from './sampling.ts';
 
 export interface SentChat {
@@ -96,7 +96,6 @@ function addTurns(turns: Turn[], { role, parts }: ShownMessage, { omitted, model
   }
 }
 
-const emptyTurn = { text: '', image: null, toolCalls: [], callId: null, model: null, requestId: null, failure: null };
 
 /** Only embedded images, because the window loads nothing from other addresses. */
 function isShownImage(part: ShownPart): boolean {

@@ -23,7 +23,7 @@ export interface ModelChoice {
 }
 
 /** The person's choice per purpose, on any screen. */
-const chosenByUse = createSessionValue<Partial<Record<ModelUse, string>>>({});
+export const chosenByUse = createSessionValue<Partial<Record<ModelUse, string>>>({});
 
 /** A model that a key may use: its group's default or a likely one, until the person chooses another. */
 export function useModelChoice(keyId: string | null, use: ModelUse): ModelChoice {

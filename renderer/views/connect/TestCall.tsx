@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
-import { callGateway, errorMessageOf } from '../../state/calls/gateway-api.ts';
+import { callGateway, errorTextOf } from '../../state/calls/gateway-api.ts';
 import type { KeyChoice } from '../../state/choices/use-key-choice.ts';
 import classes from './Connect.module.css';
 
@@ -34,7 +34,7 @@ async function testConnection(secret: string, model: string): Promise<TestOutcom
   try {
     const response = await callGateway({ path: '/chat/completions', secret, body });
     const text = await response.text();
-    if (!response.ok) return { kind: 'refused', status: response.status, message: errorMessageOf(text) };
+    if (!response.ok) return { kind: 'refused', status: response.status, message: errorTextOf(text).message };
     return { kind: 'passed', durationMs: performance.now() - startedAt };
   } catch {
     return { kind: 'unreachable' };

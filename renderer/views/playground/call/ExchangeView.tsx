@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { originOf } from '../../../../server/contract/address.ts';
 import { contentOf } from '../../../../server/contract/conversation/body-content.ts';
+import { costOf } from '../../../../server/contract/ledger.ts';
 import { BodyView } from '../../../components/body/BodyView.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
@@ -95,15 +96,17 @@ function CodeCopies({ exchange }: { exchange: Exchange }) {
 export function AnswerFacts({ requestId }: { requestId: string | null }) {
   const { messages, formats } = useLocalization();
   const { answer: names, toRequest } = messages.playground;
+  const { costUnknown } = messages.limits;
   const providerName = useProviderName();
   const request = useControlState(({ requests }) => requests.find(({ id }) => id === requestId) ?? null);
   if (!request || request.outcome === null) return null;
-  const { usage, costUsd, firstByteMs, totalMs, provider } = request;
+  const { usage, firstByteMs, totalMs, provider } = request;
+  const cost = costOf(request, usage !== null);
   const speed = tokensPerSecond(request);
   const facts = [
     usage?.inputTokens !== undefined && names.tokensIn(formats.number(usage.inputTokens)),
     usage?.outputTokens !== undefined && names.tokensOut(formats.number(usage.outputTokens)),
-    costUsd !== null && formats.dollars(costUsd),
+    cost !== 'nothing' && (cost === 'unknown' ? costUnknown : formats.cost(cost)),
     firstByteMs !== null && names.firstByte(formats.duration(firstByteMs)),
     speed !== null && names.speed(formats.number(Math.round(speed))),
     totalMs !== null && names.total(formats.duration(totalMs)),
@@ -146,6 +149,12 @@ export function FailureNote({ failure, requestId = null, onRetry, onChooseModel 
       <IconAlertTriangle className={classes.failureIcon} size={16} aria-hidden />
       <div>
         <p className={classes.words}>{describeFailure(failure, names)}</p>
+        {failure.kind === 'refused' && failure.whole !== null && (
+          <details className={classes.whole}>
+            <summary>{names.showResponse}</summary>
+            <pre className={classes.arriving}>{failure.whole}</pre>
+          </details>
+        )}
         {hint && <p className={classes.hint}>{names.failureHints[hint]}</p>}
         <div className={classes.wayOn}>
           {onRetry && mayRetry && (
@@ -177,8 +186,11 @@ function hintFor(status: number): keyof Names['failureHints'] | null {
 
 function describeFailure(failure: Failure, names: Names): string {
   switch (failure.kind) {
-    case 'refused':
-      return names.refused(String(failure.status), failure.message);
+    case 'refused': {
+      const { status, message } = failure;
+      // The titles of proxies' pages begin with it.
+      return message.startsWith(String(status)) ? message : names.refused(String(status), message || names.noWords);
+    }
     case 'told':
       return names.broke(failure.message || names.noWords);
     default:

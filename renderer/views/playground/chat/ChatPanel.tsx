@@ -15,7 +15,7 @@ import { AnswerFacts, FailureNote } from '../call/ExchangeView.tsx';
 import { FilePicker, PlaygroundPanel } from '../call/PlaygroundPanel.tsx';
 import { SamplingFields } from '../call/SamplingFields.tsx';
 import classes from '../Playground.module.css';
-import { addLane, beginEdit, beginNewChat, cancelEdit, chatExchanges, removeLane, useChat } from './use-chat.ts';
+import { addLane, beginEdit, beginNewChat, cancelEdit, chatExchanges, removeLane, useChat, useKeptChat } from './use-chat.ts';
 
 type Chat = ReturnType<typeof useChat>;
 
@@ -24,6 +24,7 @@ export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
   const { messages, formats } = useLocalization();
   const names = messages.playground;
   const models = useModelChoice(keyChoice.key?.id ?? null, 'chat');
+  useKeptChat();
   const session = useChat(keyChoice, models.model);
   const { chat, change, runners, isRunning } = session;
   const messageInput = useRef<HTMLTextAreaElement>(null);
@@ -94,8 +95,9 @@ export function ChatPanel({ keyChoice }: { keyChoice: KeyChoice }) {
             label={names.attachImage}
             accept="image/*"
             file={chat.image}
-            onPick={(image) => change({ image })}
+            onPick={(image) => change({ image, lostFile: false })}
           />
+          {chat.lostFile && <span className={classes.soft}>{names.lostFile}</span>}
           {chat.editing && (
             <span className={classes.editing} role="status">
               {names.editing}
@@ -322,6 +324,7 @@ function TurnView({ turn, index, isEdited, isStreaming, isBlocked, onEdit, onReg
         )}
       </div>
       {turn.image && <img className={classes.shown} src={turn.image} alt={names.attachedImage} />}
+      {turn.lostImage && <p className={classes.soft}>{names.lostImage}</p>}
       {isAnswer ? <AnswerText text={turn.text} /> : <p className={classes.words}>{turn.text}</p>}
       {isStreaming && isWordless(turn) && <p className={classes.soft}>…</p>}
       {turn.toolCalls.map((call) => (

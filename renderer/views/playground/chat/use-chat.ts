@@ -13,9 +13,12 @@ import {
   withNewVersion,
   withUserInput,
 } from '../../../state/chat/conversation.ts';
+import { type Chat, emptyChat, readChat, writeChat } from '../../../state/chat/kept-chat.ts';
 import { type ParsedSentRequest, parseSentRequest, type SentChat } from '../../../state/chat/read-sent.ts';
-import { chatParameters, noParameters, type SamplingDraft, schemaOf } from '../../../state/chat/sampling.ts';
+import { chatParameters, schemaOf } from '../../../state/chat/sampling.ts';
 import type { KeyChoice } from '../../../state/choices/use-key-choice.ts';
+import { chosenByUse } from '../../../state/choices/use-model-choice.ts';
+import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { createSessionValue, useSessionFields } from '../../../state/window/session-value.ts';
 import { createExchangeStore, useExchange } from '../call/use-exchange.ts';
@@ -65,7 +68,7 @@ export function useChat(keyChoice: KeyChoice, firstModel: string) {
       if (index === -1) return withUserInput(turns, text, imageUrl);
       return withNewVersion(turns, index, { text, image: imageUrl });
     });
-    change({ text: editing?.draft ?? '', image: null, editing: null });
+    change({ text: editing?.draft ?? '', image: null, lostFile: false, editing: null });
     const succeeded = await Promise.all(nextLanes.map((turns, lane) => answer(lane, turns)));
     // Of several models, each shows its failure below the message, and is asked again there.
     if (lanes.length > 1 || succeeded.includes(true)) return;
@@ -133,31 +136,13 @@ function readAsDataUrl(file: Blob): Promise<string> {
   return promise;
 }
 
-/** State of the chat panel that outlives its screen: conversations, input and parameters. */
-interface ChatSession {
-  /** One conversation per model, side by side. */
-  lanes: readonly (readonly Turn[])[];
-  /** The models of the lanes after the first, which has the panel's. */
-  otherModels: readonly string[];
-  /** The message to which the input is a new version; null for a new message. */
-  editing: { message: Turn; index: number /** What was in the input before. */; draft: string } | null;
-  text: string;
+/** State of the chat panel that outlives its screen, and but for the file its page too: conversations, input and parameters. */
+interface ChatSession extends Chat {
+  /** Attached to the input. */
   image: File | null;
-  system: string;
-  tools: string;
-  sampling: SamplingDraft;
 }
 
-const chatSession = createSessionValue<ChatSession>({
-  lanes: [[]],
-  otherModels: [],
-  editing: null,
-  text: '',
-  image: null,
-  system: '',
-  tools: '',
-  sampling: noParameters,
-});
+const chatSession = createSessionValue<ChatSession>({ ...emptyChat, image: null });
 
 /** The last exchange of each lane. */
 export const chatExchanges = [
@@ -189,8 +174,63 @@ export function removeLane(lane: number): void {
 }
 
 export function beginNewChat(): void {
-  chatSession.set((old) => ({ ...old, lanes: old.lanes.map(() => []), editing: null }));
+  chatSession.set((old) => ({ ...old, lanes: old.lanes.map(() => []), editing: null, lostFile: false }));
   for (const store of chatExchanges) store.set(null);
+  keep();
+}
+
+const storageName = 'sluice.chat';
+
+/** Whose conversation it is; undefined until that is known, and empty on a machine without people. */
+let person: string | undefined;
+
+/** Brings back what the window had before it was reloaded, for the person who had it. */
+export function useKeptChat(): void {
+  const present = useControlState(({ views }) => (views === null ? undefined : (views.status.person?.id ?? '')));
+  useEffect(() => {
+    if (present === undefined || present === person) return;
+    // Of whoever was signed in before, nothing is left.
+    if (person !== undefined) chatSession.set({ ...emptyChat, image: null });
+    person = present;
+    const kept = readChat(stored() ?? '', person);
+    if (!kept || writeChat({ chat: contentNow(), model: null }, person) !== null) return;
+    chatSession.set({ ...kept.chat, image: null });
+    const { model } = kept;
+    if (model !== null) chosenByUse.set((old) => ({ chat: model, ...old }));
+  }, [present]);
+}
+
+addEventListener('pagehide', keep);
+
+/** Until the window is closed. If storage is unavailable, the conversation lasts as long as the page. */
+function keep(): void {
+  if (person === undefined) return;
+  const text = writeChat({ chat: contentNow(), model: chosenByUse.get().chat ?? null }, person);
+  try {
+    if (text === null) sessionStorage.removeItem(storageName);
+    else sessionStorage.setItem(storageName, text);
+  } catch {
+    // Storage may be unavailable in a private window.
+  }
+}
+
+function stored(): string | null {
+  try {
+    return sessionStorage.getItem(storageName);
+  } catch {
+    return null;
+  }
+}
+
+/** As it is if the page ends now: answers that are on their way are stopped. */
+function contentNow(): Chat {
+  const { image, ...chat } = chatSession.get();
+  const lanes = chat.lanes.map((turns, lane) => {
+    const last = turns.at(-1);
+    const isRunning = last?.role === 'assistant' && chatExchanges[lane]?.get()?.isRunning;
+    return isRunning ? turns.with(-1, { ...last, failure: { kind: 'stopped' } }) : turns;
+  });
+  return { ...chat, lanes, lostFile: chat.lostFile || image !== null };
 }
 
 /** Puts a message of the person into the input. Sent, it takes the place of that message and of all that followed. */
@@ -237,6 +277,5 @@ export function useSentRequest(): OpenedRequest {
 }
 
 function open({ turns, text, system, tools, sampling }: SentChat): void {
-  const opened = { lanes: [turns], otherModels: [], editing: null, text, system, tools, sampling, image: null };
-  chatSession.set(opened);
+  chatSession.set({ ...emptyChat, lanes: [turns], text, system, tools, sampling, image: null });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { beginAnswer, toMessages, withChunk, withUserInput } from '../../../../renderer/state/chat/conversation.ts';
+import { type Chat, emptyChat, readChat, writeChat } from '../../../../renderer/state/chat/kept-chat.ts';
 
 const delta = (content: object) => ({ choices: [{ index: 0, delta: content }] });
 
@@ -51,5 +52,48 @@ describe('a conversation', () => {
       beginAnswer([], 'm'),
     );
     expect(answer.text).toBe('Hello');
+  });
+});
+
+describe('a conversation that is kept', () => {
+  const imageOf = (chars: number) => `data:image/png;base64,${'A'.repeat(chars)}`;
+  const chatOf = (...turns: [text: string, image: string | null][]): Chat => ({
+    ...emptyChat,
+    lanes: [turns.reduce<ReturnType<typeof withUserInput>>((said, turn) => withUserInput(said, ...turn), [])],
+  });
+  const kept = (chat: Chat) => readChat(writeChat({ chat, model: 'm' }, 'ann') ?? '', 'ann');
+
+  it('comes back as it was, to the person who had it', () => {
+    const chat = { ...chatOf(['What?', imageOf(100)]), text: 'half a thought' };
+    expect(kept(chat)).toEqual({ chat, model: 'm' });
+    expect(readChat(writeChat({ chat, model: null }, 'ann') ?? '', 'bob')).toBeNull();
+  });
+
+  it.each([
+    ['one that is too large', [1_200_000, 100], [true, false]],
+    ['all that are too large together', [900_000, 900_000, 900_000, 900_000], [true, true, true, true]],
+  ])('lacks images: %s', (_, sizes, lost) => {
+    const [turns = []] = kept(chatOf(...sizes.map((size): [string, string] => ['See', imageOf(size)])))?.chat.lanes ?? [];
+    expect(turns.map(({ text, image, lostImage }) => [text, image === null, lostImage])).toEqual(
+      lost.map((isLost) => ['See', isLost, isLost]),
+    );
+  });
+
+  it.each([
+    ['nothing', emptyChat],
+    ['more than a window can store', chatOf(['x'.repeat(3_000_000), null])],
+  ])('is none for %s', (_, chat) => {
+    expect(writeChat({ chat, model: 'm' }, 'ann')).toBeNull();
+  });
+
+  it.each([
+    '',
+    '{}',
+    '{"person":"ann"}',
+    '{"person":"ann","chat":{"lanes":[]}}',
+    '{"person":"ann","chat":{"lanes":[[{"text":"of an earlier version"}]]}}',
+    '{"person":"ann","chat":{"lanes":[null]}}',
+  ])('is none for what is stored as %s', (stored) => {
+    expect(readChat(stored, 'ann')).toBeNull();
   });
 });
