@@ -216,7 +216,16 @@ describe('an alias', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('best');
     await dialog.getByLabel('Provider of target 1').selectOption('alpha');
-    await dialog.getByLabel('Model of target 1').fill('gpt-b');
+    const model = dialog.getByLabel('Model of target 1');
+    await model.click();
+    const options = page.getByRole('listbox').getByRole('option');
+    await expect.poll(() => options.allTextContents()).toEqual(['gpt-a', 'gpt-b']);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await model.fill('-B');
+    await expect.poll(() => options.allTextContents()).toEqual(['gpt-b']);
+    await model.press('ArrowDown');
+    await model.press('Enter');
+    expect(await model.inputValue()).toBe('gpt-b');
     await dialog.getByRole('button', { name: 'Add target' }).click();
     await dialog.getByLabel('Provider of target 2').selectOption('beta');
     await dialog.getByLabel('Model of target 2').fill('llama-c');

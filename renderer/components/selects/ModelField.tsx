@@ -1,5 +1,4 @@
-import { Combobox, InputBase, useCombobox } from '@mantine/core';
-import { type ReactNode, type Ref, useId, useState } from 'react';
+import type { ReactNode, Ref } from 'react';
 import type { ModelView } from '../../../server/contract/access-views.ts';
 import { purposeOf } from '../../../server/contract/model-identity.ts';
 import { type Localization, useLocalization, useMessages } from '../../messages/use-messages.ts';
@@ -7,6 +6,7 @@ import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
 import { useProviderName } from '../../state/providers/providers.ts';
 import classes from './ModelField.module.css';
 import { optionGroups } from './model-options.ts';
+import { SuggestField } from './SuggestField.tsx';
 
 interface ModelFieldProps {
   choice: Pick<ModelChoice, 'models' | 'mostUsed' | 'model' | 'choose' | 'use'>;
@@ -21,89 +21,27 @@ interface ModelFieldProps {
 /** At most this many options are rendered; typing narrows them down. */
 const maxShown = 200;
 
-/** Puts the drop-down inside a landmark of the page. */
-const inMain = { target: 'main' };
-
-/**
- * A field for the model to call: one of those that the key lists, or any other name. When opened, it lists all of them,
- * whatever its value.
- */
+/** A field for the model to call: one of those that the key lists, or any other name. */
 export function ModelField({ choice, label, isBare = false, description, inputRef }: ModelFieldProps) {
   const { keyChooser, models: names } = useMessages();
-  // The text typed since the list was opened; null if nothing was typed, in which case all models are shown.
-  const [typed, setTyped] = useState<string | null>(null);
-  const combobox = useCombobox({
-    onDropdownOpen: () => combobox.selectActiveOption(),
-    onDropdownClose() {
-      combobox.resetSelectedOption();
-      setTyped(null);
-    },
-  });
   const providerName = useProviderName();
-  const groups = optionGroups(choice, typed ?? '', { ...names.picker, providerName }, maxShown);
-  const listId = useId();
-  const isOpen = combobox.dropdownOpened && groups.length > 0;
-  const choose = (model: string) => {
-    choice.choose(model);
-    combobox.closeDropdown();
-  };
+  const suggest = (typed: string) =>
+    optionGroups(choice, typed, { ...names.picker, providerName }, maxShown).map((group) => ({
+      label: group.label,
+      options: group.models.map((model) => ({ value: model.id, content: <ModelOption model={model} /> })),
+    }));
   return (
-    <Combobox
-      store={combobox}
-      onOptionSubmit={choose} // In a portal, because sections clip their content.
-      withinPortal
-      portalProps={inMain}
-      keepMounted={false}
-      width="target"
-      position="bottom-start"
-    >
-      {/* Mantine 9.7.3 sets these attributes itself, but only from the second render on. */}
-      <Combobox.Target aria-expanded={isOpen} aria-controls={isOpen ? listId : undefined}>
-        <InputBase
-          ref={inputRef}
-          role="combobox"
-          {...{ [isBare ? 'aria-label' : 'label']: label ?? keyChooser.model }}
-          description={description}
-          value={choice.model}
-          onChange={(event) => {
-            const text = event.currentTarget.value;
-            choice.choose(text);
-            setTyped(text);
-            combobox.openDropdown();
-            combobox.updateSelectedOptionIndex();
-          }}
-          onClick={() => combobox.openDropdown()}
-          onFocus={(event) => event.currentTarget.select()}
-          onBlur={() => combobox.closeDropdown()}
-          rightSection={<Combobox.Chevron />}
-          rightSectionPointerEvents="none"
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={512}
-        />
-      </Combobox.Target>
-      <Combobox.Dropdown>
-        {groups.length > 0 ? (
-          <Combobox.Options id={listId} mah={320} className={classes.options} aria-label={names.picker.choices}>
-            {groups.map((group) => (
-              <Combobox.Group key={group.label} label={group.label}>
-                {group.models.map((model) => (
-                  <Combobox.Option
-                    key={`${group.label}/${model.id}`}
-                    value={model.id}
-                    active={model.id === choice.model}
-                  >
-                    <ModelOption model={model} />
-                  </Combobox.Option>
-                ))}
-              </Combobox.Group>
-            ))}
-          </Combobox.Options>
-        ) : (
-          <Combobox.Empty>{choice.models.length === 0 ? names.picker.none : names.picker.noneFound}</Combobox.Empty>
-        )}
-      </Combobox.Dropdown>
-    </Combobox>
+    <SuggestField
+      {...{ [isBare ? 'aria-label' : 'label']: label ?? keyChooser.model }}
+      description={description}
+      value={choice.model}
+      onChange={choice.choose}
+      suggest={suggest}
+      listLabel={names.picker.choices}
+      empty={choice.models.length === 0 ? names.picker.none : names.picker.noneFound}
+      maxLength={512}
+      inputRef={inputRef}
+    />
   );
 }
 

@@ -14,6 +14,14 @@ type GroupNames = Pick<Messages['models']['picker'], 'recent' | 'aliases' | 'uns
 };
 
 const mostRecent = 5;
+const mostNames = 200;
+
+/** The names that contain `search`, in the form of the suggestions of a field. */
+export function nameOptions(names: readonly string[], search: string) {
+  const searchText = search.trim().toLowerCase();
+  const found = names.filter((name) => name.toLowerCase().includes(searchText)).slice(0, mostNames);
+  return found.length === 0 ? [] : [{ label: null, options: found.map((value) => ({ value })) }];
+}
 
 /**
  * The most used models first, then aliases, then groups by the provider that is tried first. Models for other purposes

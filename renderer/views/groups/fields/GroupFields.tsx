@@ -1,5 +1,4 @@
-import { Button, NativeSelect, Pill, SimpleGrid, Switch, TagsInput, TextInput } from '@mantine/core';
-import { useId } from 'react';
+import { Button, NativeSelect, Pill, SimpleGrid, Switch, TagsInput } from '@mantine/core';
 import { Link } from 'wouter';
 import type { GroupView, ModelView, RefusedDefault } from '../../../../server/contract/access-views.ts';
 import type { Limits } from '../../../../server/contract/limit-settings.ts';
@@ -12,6 +11,8 @@ import { CollapsibleFields } from '../../../components/forms/CollapsibleFields.t
 import { moveItem } from '../../../components/lists/move-item.ts';
 import { SortableList } from '../../../components/lists/SortableList.tsx';
 import { Lockable } from '../../../components/locks/Lockable.tsx';
+import { nameOptions } from '../../../components/selects/model-options.ts';
+import { SuggestField } from '../../../components/selects/SuggestField.tsx';
 import { type Localization, useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
@@ -90,7 +91,7 @@ interface DefaultModelsProps extends PartProps {
 /** The default model for requests that name none, by capability. */
 export function DefaultModels({ draft, models, refused, change, lock }: DefaultModelsProps) {
   const { groups: names } = useMessages();
-  const listId = useId();
+  const modelNames = models.map(({ id }) => id);
   const whyRefused = (each: RefusedDefault | undefined) =>
     each && (each.code === 'model_not_found' ? names.defaultOutside : names.defaultUnserved);
   const set = capabilities.filter((capability) => draft.defaults[capability]);
@@ -109,25 +110,19 @@ export function DefaultModels({ draft, models, refused, change, lock }: DefaultM
       <p className={classes.soft}>{names.defaultsHint}</p>
       <SimpleGrid cols={2} spacing="sm" verticalSpacing="xs">
         {capabilities.map((capability) => (
-          <TextInput
+          <SuggestField
             key={capability}
             label={names.capabilities[capability]}
             size="xs"
-            list={listId}
-            autoComplete="off"
             value={draft.defaults[capability] ?? ''}
             error={whyRefused(refused.find((each) => each.capability === capability))}
-            onChange={(event) =>
-              change({ defaults: withDefault(draft.defaults, capability, event.currentTarget.value) })
-            }
+            onChange={(model) => change({ defaults: withDefault(draft.defaults, capability, model) })}
+            suggest={(typed) => nameOptions(modelNames, typed)}
+            listLabel={names.capabilities[capability]}
+            maxLength={512}
           />
         ))}
       </SimpleGrid>
-      <datalist id={listId}>
-        {models.map(({ id }) => (
-          <option key={id} value={id} />
-        ))}
-      </datalist>
     </CollapsibleFields>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { AliasView } from '../../../../server/contract/access-views.ts';
 import { greatestWeight } from '../../../../server/contract/bounds.ts';
 import { IconAction } from '../../../components/buttons/IconAction.tsx';
@@ -8,10 +8,13 @@ import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx'
 import { EditConflictNotice } from '../../../components/feedback/Notices.tsx';
 import { moveItem } from '../../../components/lists/move-item.ts';
 import { SortableList } from '../../../components/lists/SortableList.tsx';
+import { nameOptions } from '../../../components/selects/model-options.ts';
+import { SuggestField } from '../../../components/selects/SuggestField.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useEdits } from '../../../state/edits/edits.ts';
+import { useUnsaved } from '../../../state/edits/unsaved-edits.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
 import classes from '../Models.module.css';
 import { draftsOf, sharesRankWithOthers, type TargetDraft, targetsOf } from './alias-draft.ts';
@@ -36,6 +39,8 @@ export function AliasForm({ alias, onClose }: AliasFormProps) {
   const edits = useEdits({ targets: draftsOf(current ?? first) });
   const { targets } = edits.draft;
   const command = useCommand();
+  // What is chosen from a list is not typed.
+  useUnsaved(edits.isChanged);
   const isTaken = alias === null && aliases.some((each) => each.name === name.trim());
   const isComplete = name.trim() !== '' && !isTaken && targets.every((each) => each.provider && each.model.trim());
   const submit = async (event: FormEvent) => {
@@ -130,34 +135,35 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
   const names = useMessages().models.alias;
   const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
   const providerName = useProviderName();
-  const listId = useId();
   const modelNames = providers.find(({ id }) => id === target.provider)?.modelNames ?? [];
   return (
     <div className={classes.target}>
       <NativeSelect
         size="xs"
+        className={classes.provider}
+        label={names.provider}
         aria-label={names.providerOf(place)}
         value={target.provider}
         onChange={(event) => onChange({ provider: event.currentTarget.value })}
         data={providers.map(({ id }) => ({ value: id, label: providerName(id) }))}
       />
-      <TextInput
+      <SuggestField
         size="xs"
+        className={classes.targetModel}
+        label={names.model}
         aria-label={names.modelOf(place)}
         placeholder={names.modelPlaceholder}
         value={target.model}
-        onChange={(event) => onChange({ model: event.currentTarget.value })}
-        list={listId}
+        onChange={(model) => onChange({ model })}
+        suggest={(typed) => nameOptions(modelNames, typed)}
+        listLabel={names.modelOf(place)}
         maxLength={256}
-        autoComplete="off"
-        spellCheck={false}
       />
-      <datalist id={listId}>
-        {modelNames.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      {onRemove && <IconAction label={names.removeTarget(place)} icon={<IconTrash size={16} />} onClick={onRemove} />}
+      {onRemove && (
+        <div className={classes.remove}>
+          <IconAction label={names.removeTarget(place)} icon={<IconTrash size={16} />} onClick={onRemove} />
+        </div>
+      )}
       {place > 1 && (
         <Checkbox
           size="xs"
@@ -170,6 +176,7 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
       <NumberInput
         size="xs"
         className={classes.context}
+        label={names.context}
         aria-label={names.contextOf(place)}
         placeholder={names.contextUsual}
         suffix={names.contextSuffix}
@@ -184,8 +191,8 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
         <NumberInput
           size="xs"
           className={classes.weight}
+          label={names.weight}
           aria-label={names.weightOf(place)}
-          prefix={names.weightPrefix}
           min={0}
           max={greatestWeight}
           hideControls

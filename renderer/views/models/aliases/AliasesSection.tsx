@@ -61,6 +61,7 @@ export function AliasesSection({ onExplain }: { onExplain(model: string): void }
         opened={editing !== null}
         onClose={() => setEditing(null)}
         title={editing?.alias ? names.editTitle : names.createTitle}
+        width="wide"
       >
         <AliasForm alias={editing?.alias ?? null} onClose={() => setEditing(null)} />
       </ModalFrame>
