@@ -58,6 +58,7 @@ export const theme = createTheme({
   components: {
     // Some are sentences.
     Menu: { styles: { label: { fontWeight: 400 } } },
+    InputWrapper: { styles: { label: { marginBottom: 'var(--space-hair)' } } },
     // Browsers centre the text of a select, which is then a pixel above that of the fields beside it.
     NativeSelect: { styles: { input: { paddingTop: 1 } } },
   },

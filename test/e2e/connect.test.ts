@@ -38,6 +38,20 @@ describe('the connect screen', () => {
     expect(await page.content()).not.toContain(secret);
   });
 
+  it('has room for its copy buttons where fingers press them', async () => {
+    const { page } = await open({ screen: '/connect/cursor', context: { viewport: { width: 420, height: 800 } } });
+    const buttons = page.getByRole('button', { name: /^Copy / });
+    await page.getByRole('button', { name: 'Copy snippet for Cursor' }).waitFor();
+    expect(await buttons.count()).toBeGreaterThan(2);
+    const stickOut = await buttons.evaluateAll((all) =>
+      all.filter((button) => {
+        const [own, box] = [button.getBoundingClientRect(), button.parentElement?.getBoundingClientRect()];
+        return !box || own.top < box.top || own.bottom > box.bottom || own.right > box.right;
+      }),
+    );
+    expect(stickOut).toEqual([]);
+  });
+
   it.each(['Zed', 'LibreChat', 'Raycast'])(
     'begins in sight wherever in the list a client was chosen: %s',
     async (name) => {

@@ -41,9 +41,7 @@ function CodeBlock({ text, children }: { text: string; children: ReactNode }) {
   return (
     <div className={classes.block}>
       <pre>{children}</pre>
-      <div className={classes.copy}>
-        <CopyButton value={text.replace(/\n$/, '')} label={code} />
-      </div>
+      <CopyButton value={text.replace(/\n$/, '')} label={code} />
     </div>
   );
 }

@@ -80,7 +80,7 @@ export const firstRun: typeof english.firstRun = {
   found: (variables) => `在环境变量中找到：${variables}`,
   tool: '接入工具',
   toolText: 'Codex、Cursor、Claude Code 或你自己的程序。它得到第一个回答后，此步骤即完成；手动或脚本的调用不算。',
-  toolOpen: '其他工具 …',
+  toolOpen: '其他工具…',
 };
 
 export const firstCall: typeof english.firstCall = {

@@ -133,9 +133,7 @@ export function Snippet({ code, label, copied }: { code: string; label: string; 
     <>
       <div className={classes.snippet}>
         <pre className={classes.code}>{code}</pre>
-        <div className={classes.copy}>
-          <CopyButton value={() => copied.into(code)} label={label} />
-        </div>
+        <CopyButton value={() => copied.into(code)} label={label} />
       </div>
       <CopyNote text={code} copied={copied} />
     </>
