@@ -49,7 +49,7 @@ export function KeepQuestion({ isOver }: { isOver: boolean }) {
     ({ views }) => views !== null && views.status.settings.capture.recent !== 'unasked',
   );
   const [isChanging, setChanging] = useState(false);
-  if (isAsked || (isAnswered && isChanging)) return <Question onAnswered={() => setChanging(false)} />;
+  if (isAsked || (isAnswered && isChanging)) return <Question isAlone={isOver} onAnswered={() => setChanging(false)} />;
   return isAnswered && !isOver && <Answer onChange={() => setChanging(true)} />;
 }
 
@@ -80,12 +80,14 @@ function Answer({ onChange }: { onChange(): void }) {
 }
 
 interface QuestionProps {
-  /** Without what the guide says of it. */
+  /** A line outside of the guide. */
   isSmall?: boolean;
+  /** Below no steps. */
+  isAlone?: boolean;
   onAnswered?(): void;
 }
 
-function Question({ isSmall = false, onAnswered }: QuestionProps) {
+function Question({ isSmall = false, isAlone = false, onAnswered }: QuestionProps) {
   const { messages, formats } = useLocalization();
   const { recentCapture: names } = messages;
   const isUnasked = useIsUnasked();
@@ -102,7 +104,12 @@ function Question({ isSmall = false, onAnswered }: QuestionProps) {
   };
   const size = isSmall ? 'compact-xs' : 'xs';
   return (
-    <div className={isSmall ? classes.note : classes.question} role="group" aria-label={names.question}>
+    <div
+      className={isSmall ? classes.note : classes.question}
+      data-alone={isAlone || undefined}
+      role="group"
+      aria-label={names.question}
+    >
       {isSmall ? (
         <span>{[names.question, isUnasked && names.untilAnswered].filter(Boolean).join(formats.gap)}</span>
       ) : (

@@ -41,18 +41,20 @@ interface ErrorText {
 const mostMessageChars = 300;
 const mostWholeChars = 20_000;
 
-/** What an error response says: its message in OpenAI's format, or otherwise its text. Of a web page, as proxies send them, its title. */
+/** What an error response says: its message in OpenAI's format, or otherwise its text. Of a web page, as proxies send them, its title or text. */
 export function errorTextOf(text: string): ErrorText {
   const said = (textAt(parseJson(text), 'error', 'message') ?? text).slice(0, mostWholeChars).trim();
-  const message = titleOfPage(said) ?? (said.length > mostMessageChars ? `${said.slice(0, mostMessageChars)}…` : said);
+  const gist = gistOfPage(said) || said;
+  const message = gist.length > mostMessageChars ? `${gist.slice(0, mostMessageChars)}…` : gist;
   return { message, whole: message === said ? null : said };
 }
 
-/** Null if it is no page, or has no title. */
-function titleOfPage(text: string): string | null {
-  if (!/^<(?:!doctype|\?xml|html|head|body|center|h1)\b/i.test(text)) return null;
-  const [, title = ''] = /<(?:title|h1)(?: [^<>]{0,200})?>([^<>]{1,300})</i.exec(text) ?? [];
-  return title.replace(/\s+/g, ' ').replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&').trim() || null;
+/** Empty if it is no page, or has no text. */
+function gistOfPage(text: string): string {
+  if (!/^<(?:!doctype|\?xml|html|head|body|center|h1)\b/i.test(text)) return '';
+  const [, title] = /<(?:title|h1)(?: [^<>]{0,200})?>([^<>]{1,300})</i.exec(text) ?? [];
+  const gist = title ?? text.replace(/<[^<>]*>/g, ' ');
+  return gist.replaceAll('&nbsp;', ' ').replaceAll('&amp;', '&').replace(/\s+/g, ' ').trim();
 }
 
 export interface PathCall {
