@@ -9,7 +9,15 @@ import { findProgram, runProgram } from '../support/installed-programs.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
-import { appearances, createKeptKey, oneOrAllAppearances, openInSuite, overflowOf, ownClipboard, takePicture } from './window-suite.ts';
+import {
+  appearances,
+  createKeptKey,
+  oneOrAllAppearances,
+  openInSuite,
+  overflowOf,
+  ownClipboard,
+  takePicture,
+} from './window-suite.ts';
 
 const open = openInSuite();
 const modelList = { object: 'list', data: [{ id: 'gpt-5-nano', object: 'model', created: 1 }] };
@@ -132,7 +140,7 @@ describe('the first run', () => {
       const config = { settings: { guide: 'open' as const, capture: { recent: 'unasked' as const } } };
       const context = { viewport: { width, height: 800 }, colorScheme, locale };
       const { page, gateway } = await open({ config, context });
-      const question = page.getByRole('group', { name: /Keep what is sent and answered\?|保留发送和返回的内容？/ });
+      const question = page.getByRole('region', { name: /Keep what is sent and answered\?|保留发送和返回的内容？/ });
       await question.waitFor();
       await gateway.gateway.execute({ type: 'settings.update', changes: { guide: 'done' } });
       await page.getByRole('region', { name: /^(Get started|快速开始)$/ }).waitFor({ state: 'detached' });

@@ -492,7 +492,9 @@ describe('the playground', () => {
     expect(await chat.getByLabel('Model', { exact: true }).inputValue()).toBe('demo-other');
     expect(await chat.getByLabel('Message', { exact: true }).inputValue()).toBe('half a thought');
     await chat.getByText('The window was reloaded: attach the image again.').waitFor();
-    expect(await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))).not.toContain('sk-sluice-');
+    expect(await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]))).not.toContain(
+      'sk-sluice-',
+    );
     await chat.getByRole('button', { name: 'New chat' }).click();
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('What is this?');
     await page.reload();
@@ -504,10 +506,10 @@ describe('the playground', () => {
     const isDown = { now: true };
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(isDown.now ? 400 : 200, { 'content-type': isDown.now ? 'text/html' : 'text/event-stream' });
-      if (isDown.now) return response.end('<html><head><title>400 Bad Request</title></head><body>a page</body></html>');
       const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
       const choices = [{ index: 0, delta: { content: 'Run:\n\n```sh\nls -l\n```' } }];
-      return response.end(`data: ${JSON.stringify({ choices, usage })}\n\ndata: [DONE]\n\n`);
+      const events = `data: ${JSON.stringify({ choices, usage })}\n\ndata: [DONE]\n\n`;
+      response.end(isDown.now ? '<html><head><title>400 Bad Request</title></head><body>a page</body></html>' : events);
     });
     const providers = [{ id: 'main', baseUrl: upstream.baseUrl, models: ['nobody-prices-it'], free: false }];
     const { page } = await openPanel('chat', { config: { providers } });

@@ -104,10 +104,9 @@ function Question({ isSmall = false, isAlone = false, onAnswered }: QuestionProp
   };
   const size = isSmall ? 'compact-xs' : 'xs';
   return (
-    <div
+    <section
       className={isSmall ? classes.note : classes.question}
       data-alone={isAlone || undefined}
-      role="group"
       aria-label={names.question}
     >
       {isSmall ? (
@@ -133,6 +132,6 @@ function Question({ isSmall = false, isAlone = false, onAnswered }: QuestionProp
           {names.keepNothing}
         </Button>
       </div>
-    </div>
+    </section>
   );
 }

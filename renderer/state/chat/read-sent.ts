@@ -96,7 +96,6 @@ function addTurns(turns: Turn[], { role, parts }: ShownMessage, { omitted, model
   }
 }
 
-
 /** Only embedded images, because the window loads nothing from other addresses. */
 function isShownImage(part: ShownPart): boolean {
   return part.kind === 'media' && part.medium === 'image' && (part.url?.startsWith('data:') ?? false);

@@ -157,7 +157,9 @@ describe('formats', () => {
 
   const noon = new Date(2026, 10, 3, 12).getTime();
   /** What each writes in Chinese: K, M and the symbols of bytes as everywhere, and no word of English. */
-  const inChinese: { [Name in keyof Formats]: [given: Parameters<Extract<Formats[Name], (...given: never[]) => string>>, text: string][] } = {
+  const inChinese: {
+    [Name in keyof Formats]: [given: Parameters<Extract<Formats[Name], (...given: never[]) => string>>, text: string][];
+  } = {
     number: [[[7_673], '7,673']],
     compact: [
       [[7_673], '7.7K'],

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { CommandInput } from '../../../server/contract/commands.ts';
 import { keyChecksumHolds } from '../../../server/routing/key-secret.ts';
 import { hashOf } from '../../support/gateway.ts';
 import { baseUrl, commandGatewayInSuite } from './command-gateway.ts';
@@ -39,12 +38,16 @@ describe('providers', () => {
     ['service elsewhere', { preset: 'ollama', baseUrl: 'http://nas.local:11434/v1' }, ['ollama', 'ollama-nas']],
     ['service that is called so', { preset: 'openai', baseUrl: 'https://api.openai.com/v1' }, ['openai', 'openai-2']],
     ['name', { preset: 'ollama', name: 'Mine' }, ['mine', 'mine-ollama', 'mine-localhost-8080', 'mine-2']],
-  ])('get an id that a person would choose from their %s, and a number only where nothing else tells them apart', async (_, fields, ids) => {
-    const provider = { baseUrl: 'http://127.0.0.1:8080/v1', models: [], ...fields };
-    const given: string[] = [];
-    for (const _id of ids) given.push((await current().gateway.execute({ type: 'provider.add', provider })).provider.id);
-    expect(given).toEqual(ids);
-  });
+  ])(
+    'get an id that a person would choose from their %s, and a number only where nothing else tells them apart',
+    async (_, fields, ids) => {
+      const provider = { baseUrl: 'http://127.0.0.1:8080/v1', models: [], ...fields };
+      const given: string[] = [];
+      for (const _id of ids)
+        given.push((await current().gateway.execute({ type: 'provider.add', provider })).provider.id);
+      expect(given).toEqual(ids);
+    },
+  );
 
   test('keep on an update what it does not name, and lose what it sets to null', async () => {
     await run({

@@ -15,7 +15,16 @@ import { AnswerFacts, FailureNote } from '../call/ExchangeView.tsx';
 import { FilePicker, PlaygroundPanel } from '../call/PlaygroundPanel.tsx';
 import { SamplingFields } from '../call/SamplingFields.tsx';
 import classes from '../Playground.module.css';
-import { addLane, beginEdit, beginNewChat, cancelEdit, chatExchanges, removeLane, useChat, useKeptChat } from './use-chat.ts';
+import {
+  addLane,
+  beginEdit,
+  beginNewChat,
+  cancelEdit,
+  chatExchanges,
+  removeLane,
+  useChat,
+  useKeptChat,
+} from './use-chat.ts';
 
 type Chat = ReturnType<typeof useChat>;
 

@@ -73,7 +73,8 @@ describe('a conversation that is kept', () => {
     ['one that is too large', [1_200_000, 100], [true, false]],
     ['all that are too large together', [900_000, 900_000, 900_000, 900_000], [true, true, true, true]],
   ])('lacks images: %s', (_, sizes, lost) => {
-    const [turns = []] = kept(chatOf(...sizes.map((size): [string, string] => ['See', imageOf(size)])))?.chat.lanes ?? [];
+    const [turns = []] =
+      kept(chatOf(...sizes.map((size): [string, string] => ['See', imageOf(size)])))?.chat.lanes ?? [];
     expect(turns.map(({ text, image, lostImage }) => [text, image === null, lostImage])).toEqual(
       lost.map((isLost) => ['See', isLost, isLost]),
     );
