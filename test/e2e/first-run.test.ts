@@ -102,13 +102,13 @@ describe('the first run', () => {
     const { page } = await open({ env: { OPENAI_API_KEY: 'sk-planted' } });
     const add = step(page, 'Add a provider');
     await add.getByText('Found in the environment: OPENAI_API_KEY').waitFor();
-    await add.getByRole('link', { name: 'By its address …' }).click();
+    await add.getByRole('link', { name: 'By its address…' }).click();
     await page.getByRole('dialog').getByLabel('Base URL').fill('nowhere.example');
     await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Another service, by its address' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.goto(new URL('/#/', page.url()).href);
-    await add.getByRole('link', { name: 'All services …' }).click();
+    await add.getByRole('link', { name: 'All services…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a provider' });
     await dialog.getByText('OPENAI_API_KEY').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();

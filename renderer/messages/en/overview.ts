@@ -82,13 +82,13 @@ export const firstRun = {
   ownCallText: 'Run it here or paste it into a terminal.',
   provider: 'Add a provider',
   providerText: 'OpenAI, Anthropic, Ollama or any other service, so that real models answer.',
-  providerOpen: 'All services …',
-  providerAddress: 'By its address …',
+  providerOpen: 'All services…',
+  providerAddress: 'By its address…',
   found: (variables: string) => `Found in the environment: ${variables}`,
   tool: 'Connect a tool',
   toolText:
     'Codex, Cursor, Claude Code or your own program. This step is done when its first answer has come; calls by hand or from a script do not count.',
-  toolOpen: 'Another tool …',
+  toolOpen: 'Another tool…',
 };
 
 export const firstCall = {

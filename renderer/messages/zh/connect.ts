@@ -22,7 +22,7 @@ export const connect: typeof english.connect = {
   keyIsYours: (placeholder) => `请用你的密钥替换 ${placeholder}。`,
 
   test: '发送测试请求',
-  testPassed: (model, duration) => `可用：${model} 在 ${duration} 内响应。`,
+  testPassed: (model, duration) => `可用：${model} 在 ${duration}内响应。`,
   testRefused: (model, status, message) => `${model} 失败（${status}）：${message}`,
   testUnreachable: '网关没有响应。',
 

@@ -36,7 +36,7 @@ export const overview: typeof english.overview = {
   tokensDetail: (input, output) => `输入 ${input}，输出 ${output}`,
   failed: (failures, requests) => `${requests} 个中有 ${failures} 个失败`,
   refused: (requests) => `另有 ${requests} 个被拒绝，不计入`,
-  p95Detail: (duration) => `95% 在 ${duration} 内`,
+  p95Detail: (duration) => `95% 在 ${duration}内`,
   median: '中位数',
   p95: '第 95 百分位',
   firstByteFigures: { together: '全部', median: '各自的中位数', p95: '各自的 95%' },

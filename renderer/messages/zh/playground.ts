@@ -80,8 +80,8 @@ export const playground: typeof english.playground = {
   rawEmpty: '发送和收到的内容显示在这里，不含密钥。',
   toRequest: '在请求记录中打开',
   waiting: '等待中',
-  firstByte: (duration) => `${duration} 后收到响应头`,
-  total: (duration) => `${duration} 后结束`,
+  firstByte: (duration) => `${duration}后收到响应头`,
+  total: (duration) => `${duration}后结束`,
 
   message: '消息',
   messageHint: '回车发送，Shift+回车换行，↑ 编辑上一条消息。',

@@ -161,7 +161,7 @@ export const providers: typeof english.providers = {
     lacksResponses: '它没有 Responses API。使用该 API 的客户端（例如 Codex）需要转换。',
     translate: '为它们转换',
     willTranslate: '来自 Responses API 客户端的请求会被转换。',
-    answered: (elapsed, model) => `${model} 在 ${elapsed} 内回答`,
+    answered: (elapsed, model) => `${model} 在 ${elapsed}内回答`,
     listed: (_models, count) => `列出了 ${count} 个模型，未调用模型。`,
     reached: '可以连接，但未调用模型。',
     stillFailing: '但近期有请求失败：',

@@ -186,7 +186,7 @@ export const requests: typeof english.requests = {
   phases: { queue: '排队', pause: '等待', connect: '连接', wait: '首字节', content: '首个内容', transfer: '传输' },
   flow: {
     events: '事件',
-    most: (count, step) => `${step} 内最多 ${count} 个`,
+    most: (count, step) => `${step}内最多 ${count} 个`,
     gap: (duration, at) => `${at} 处停顿 ${duration}`,
     notTokens: '每个柱形是该时段内结束的流事件数。一个事件可以是一个 token、其中一部分，或多个 token。',
     unknown: '只有捕获了请求且事件并非同时到达时，才会保留各事件的到达时间。',
