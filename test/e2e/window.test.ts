@@ -133,9 +133,9 @@ describe('the window in a browser', () => {
     await page.getByText('Connection to the engine lost.').waitFor();
     await page.getByRole('link', { name: 'Models' }).click();
     await page.getByText('Sluice demo').waitFor();
-    expect(await page.getByText('No requests in the last 24 hours.').count()).toBe(0);
+    expect(await page.getByText('Answered no requests in the last 24 hours.').count()).toBe(0);
     await window.startEngine();
-    await page.getByText('No requests in the last 24 hours.').waitFor();
+    await page.getByText('Answered no requests in the last 24 hours.').waitFor();
   });
 
   it('says why nothing can be changed if the configuration comes from a file', async () => {

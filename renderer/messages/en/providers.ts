@@ -170,7 +170,7 @@ export const providers = {
   },
   activity: {
     title: 'Last 24 hours',
-    none: 'No requests in the last 24 hours.',
+    none: 'Answered no requests in the last 24 hours.',
     summary: (count: string, share: string) => `${count} in 24 h, ${share} failed`,
     hour: (clock: string, count: string, failed: string) => `${clock}: ${count}, ${failed} failed`,
     requests: (requests: number, count: string) => `${count} ${requests === 1 ? 'request' : 'requests'}`,

@@ -193,7 +193,7 @@ export const providers: typeof english.providers = {
   },
   activity: {
     title: '最近 24 小时',
-    none: '最近 24 小时没有请求。',
+    none: '最近 24 小时没有回答过请求。',
     summary: (count, share) => `24 小时内 ${count}，失败 ${share}`,
     hour: (clock, count, failed) => `${clock}：${count}，失败 ${failed}`,
     requests: (_requests, count) => `${count} 个请求`,
