@@ -529,6 +529,7 @@ describe('the playground', () => {
     await copy.press('Enter');
     await chat.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('ls -l');
+    await chat.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
     expect(await accessibilityFaults(page)).toEqual([]);
     await upstream.stop();
   });
@@ -635,7 +636,7 @@ describe('the playground', () => {
     await say(chat, 'And then?');
     await expect.poll(() => chat.getByText('And then?').count()).toBe(2);
     expect(await chat.getByText('And now?').count()).toBe(0);
-    expect(await turnsOf(chat)).toHaveLength(6);
+    await expect.poll(() => turnsOf(chat)).toHaveLength(6);
   });
 
   it('asks again for an answer, and sends a message anew with what has changed in it, by keyboard', async () => {

@@ -90,7 +90,10 @@ interface DefaultModelsProps extends PartProps {
 
 /** The default model for requests that name none, by capability. */
 export function DefaultModels({ draft, models, refused, change, lock }: DefaultModelsProps) {
-  const { groups: names } = useMessages();
+  const {
+    groups: names,
+    models: { picker },
+  } = useMessages();
   const modelNames = models.map(({ id }) => id);
   const whyRefused = (each: RefusedDefault | undefined) =>
     each && (each.code === 'model_not_found' ? names.defaultOutside : names.defaultUnserved);
@@ -118,7 +121,7 @@ export function DefaultModels({ draft, models, refused, change, lock }: DefaultM
             error={whyRefused(refused.find((each) => each.capability === capability))}
             onChange={(model) => change({ defaults: withDefault(draft.defaults, capability, model) })}
             suggest={(typed) => nameOptions(modelNames, typed)}
-            listLabel={names.capabilities[capability]}
+            listLabel={picker.choices}
             maxLength={512}
           />
         ))}

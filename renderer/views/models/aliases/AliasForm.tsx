@@ -132,7 +132,7 @@ interface TargetFieldsProps {
 }
 
 function TargetFields({ target, place, weighs, onChange, onRemove }: TargetFieldsProps) {
-  const names = useMessages().models.alias;
+  const { alias: names, picker } = useMessages().models;
   const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
   const providerName = useProviderName();
   const modelNames = providers.find(({ id }) => id === target.provider)?.modelNames ?? [];
@@ -156,7 +156,7 @@ function TargetFields({ target, place, weighs, onChange, onRemove }: TargetField
         value={target.model}
         onChange={(model) => onChange({ model })}
         suggest={(typed) => nameOptions(modelNames, typed)}
-        listLabel={names.modelOf(place)}
+        listLabel={picker.choices}
         maxLength={256}
       />
       {onRemove && (
