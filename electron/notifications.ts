@@ -3,6 +3,7 @@
  * or stop the session that they tell of; nothing else is changed from here.
  */
 import { Notification } from 'electron';
+import { nameOfClient } from '../server/contract/clients/client-guides.ts';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
 import type { LimitReached } from '../server/contract/limits.ts';
@@ -77,7 +78,7 @@ export function createNotifications({ settings, language, open, stopSession }: N
       }
       if (event.type === 'session-budget-reached') {
         const { sessionId, client, amount, usedUsd } = event.notice;
-        const subject = messages.session(client?.split(' ', 1)[0] ?? messages.unknownClient);
+        const subject = messages.session(client ? nameOfClient(client) : messages.unknownClient);
         const detail = messages.sessionBudgetReached[amount](`$${usedUsd.toFixed(2)}`);
         const path = `/sessions/${encodeURIComponent(sessionId)}`;
         const stop = { act: 'stop' as const, run: () => stopSession(sessionId) };

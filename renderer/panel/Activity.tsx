@@ -1,4 +1,5 @@
 /** What runs and what has just run: sessions of agents, and the latest requests. */
+import { nameOfClient } from '../../server/contract/clients/client-guides.ts';
 import { meaningOf, verdictOf } from '../../server/contract/count.ts';
 import { costOfSum } from '../../server/contract/ledger.ts';
 import type { RequestView } from '../../server/contract/request-views.ts';
@@ -9,7 +10,7 @@ import { useNow } from '../state/window/use-now.ts';
 import type { PanelActions } from './panel-store.ts';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
-import { nameOfClient, Section, WindowLink } from './Rows.tsx';
+import { Section, WindowLink } from './Rows.tsx';
 
 interface SessionListProps extends Pick<PanelActions, 'run' | 'canChange'> {
   sessions: readonly SessionView[];

@@ -1,9 +1,10 @@
 import { IconChevronRight, IconLock } from '@tabler/icons-react';
 import { useState } from 'react';
+import { nameOfClient } from '../../server/contract/clients/client-guides.ts';
 import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';
-import { nameOfClient, Section } from './Rows.tsx';
+import { Section } from './Rows.tsx';
 
 /** The clients of today, each with the model that it uses and who answers. */
 export const idOfClient = ({ client, keyId }: PanelClient) => `${client} ${keyId}`;

@@ -1,8 +1,6 @@
 /** The parts of which the panel's lists are made, and the way from them to the window. */
 import { createContext, type MouseEvent, type ReactNode, useContext, useId } from 'react';
-import { clientGuides } from '../../server/contract/clients/client-guides.ts';
-import { clientIdOf, windowId } from '../../server/contract/clients/known-clients.ts';
-import { windowTitle } from '../../server/contract/ledger.ts';
+import { nameOfClient, nameOfClientId } from '../../server/contract/clients/client-guides.ts';
 import type { PanelClient } from '../../server/contract/panel-view.ts';
 import type { DesktopApi } from '../state/api/api.ts';
 import classes from './Rows.module.css';
@@ -51,16 +49,7 @@ export function WindowLink({ path, className, children }: WindowLinkProps) {
   );
 }
 
-const productNames = new Map([...clientGuides.map(({ id, name }) => [id, name] as const), [windowId, windowTitle]]);
-
-/** `Claude Code`, or what a client calls itself, without version and remarks. */
-export function nameOfClient(client: string): string {
-  return nameOfProduct(clientIdOf(client)) ?? (client.split(/[/ ]/, 1)[0] || client);
-}
-
 /** Of a client in `PanelModel.sharedWith`. */
 export function nameOfSharing(product: PanelClient['product'] | string): string {
-  return nameOfProduct(product) ?? nameOfClient(product ?? '');
+  return nameOfClientId(product) ?? nameOfClient(product ?? '');
 }
-
-const nameOfProduct = (product: string | null) => productNames.get(product ?? '') ?? null;

@@ -1,6 +1,7 @@
 /** The menu of a client: who answers for the model that it asks for, and everything that could. */
 import { IconArrowLeft, IconCheck, IconLock } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
+import { nameOfClient } from '../../server/contract/clients/client-guides.ts';
 import type { CommandInput } from '../../server/contract/commands.ts';
 import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
@@ -9,7 +10,7 @@ import classes from './Panel.module.css';
 import type { PanelActions } from './panel-store.ts';
 import { usePanelWords } from './panel-words.tsx';
 import rows from './Rows.module.css';
-import { nameOfClient, nameOfSharing } from './Rows.tsx';
+import { nameOfSharing } from './Rows.tsx';
 import { aliasFor, type Choice, type Choosing, type Chosen, choicesOf, found } from './switch-target.ts';
 
 interface SwitchViewProps {

@@ -232,7 +232,10 @@ function addFilterOptions(command: Command): Command {
     .option('--group <id>', 'of this group')
     .option('--model <name>', 'of this model, as it was asked for or served')
     .option('--provider <id>', 'that this provider answered')
-    .option('--client <user-agent>', 'of this client, as its user-agent names it')
+    .option(
+      '--client <client>',
+      'of this client: its name (“Claude Code”), its id in `sluice connect`, or its whole user-agent',
+    )
     .option('--status <code>', 'with this status: 429, a class such as 5xx, or ">=500"', parseStatus)
     .option('--errors', 'that failed; those that Sluice refused: --filter outcome:refused')
     .option('--filter <conditions>', 'as in the window: "model:gpt-5 cost:>0.05 duration:>10s gate"', parseFilter)

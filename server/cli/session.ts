@@ -1,11 +1,11 @@
 /** `sluice sessions` and `sluice session`: the turns of an agent or a conversation, and their cost. */
 
 import { type Command, InvalidArgumentError } from 'commander';
+import { nameOfClient } from '../contract/clients/client-guides.ts';
 import { costOf, isApproximate, type ToolResult } from '../contract/ledger.ts';
 import type { SessionFilterInput } from '../contract/queries.ts';
 import {
   type CacheLoss,
-  programOf,
   type RequestText,
   type SessionInFull,
   type SessionRequest,
@@ -51,7 +51,10 @@ export function addSessionVerbs(program: Command, { on }: Verbs): void {
     .description('list the latest sessions: conversations and runs of agents')
     .option('--key <id>', 'of this key')
     .option('--group <id>', 'of this group')
-    .option('--client <user-agent>', 'of this client, as its user-agent names it')
+    .option(
+      '--client <client>',
+      'of this client: its name (“Claude Code”), its id in `sluice connect`, or its whole user-agent',
+    )
     .option('--since <when>', 'active since then: a date, or a time span such as 2h', parsePastTime)
     .option('--running', 'with a request that has not ended')
     .option('--stopped', 'whose requests are refused: stopped, or over their budget')
@@ -157,7 +160,7 @@ function sessionRow(session: TitledSession): Cell[] {
     title ?? '-',
     stateOf(session) === '' ? moment(lastAt) : stateCell(session),
     keyId ?? '-',
-    programOf(client) ?? '-',
+    client ? nameOfClient(client) : '-',
     String(turns),
     isComplete ? String(requests) : `more than ${requests}`,
     session.models.join(', ') || '-',

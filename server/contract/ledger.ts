@@ -332,8 +332,3 @@ export interface UsageTotals {
 
 /** The `X-Title` of requests of the window itself, which no client sent. */
 export const windowTitle = 'Sluice window';
-
-/** What `client` of a `RequestRecord` is called in lists: as it is, but the window not like the browser in which it runs. */
-export function clientNameOf(client: string): string {
-  return client.endsWith(`[${windowTitle}]`) ? windowTitle : client;
-}

@@ -78,7 +78,7 @@ export const requestFilterSchema = z.strictObject({
   /** The requested name or the upstream's. */
   model: z.string().optional(),
   provider: z.string().optional(),
-  /** The client's `user-agent`, as in `RequestRecord`. */
+  /** As lists call it (`Claude Code`), its id (`contract/clients`), or its `user-agent` as in `RequestRecord`. */
   client: z.string().optional(),
   capability: z.enum(operations).optional(),
   /**
@@ -110,7 +110,7 @@ export const requestFilterSchema = z.strictObject({
 const sessionFilterSchema = z.strictObject({
   keyId: z.string().optional(),
   groupId: z.string().optional(),
-  /** The client's `user-agent`, as in `RequestRecord`. */
+  /** As for requests. */
   client: z.string().optional(),
   /** Unix milliseconds: sessions with a request since then. */
   sinceMs: timeMs.optional(),

@@ -6,6 +6,7 @@
  * Conditions are combined with AND. Words without a field are searched, as is `text:"…"`. Pure.
  */
 
+import { isClient } from './clients/client-guides.ts';
 import {
   type ComparedField,
   comparedFields,
@@ -61,7 +62,7 @@ export function fitsFilter(request: FilteredRequest, filter: RequestFilterInput)
     (provider === undefined || request.provider === provider) &&
     (keyId === undefined || request.keyId === keyId) &&
     (groupId === undefined || request.groupId === groupId) &&
-    (client === undefined || request.client === client) &&
+    (client === undefined || (request.client !== null && isClient(request.client, client))) &&
     (capability === undefined || request.capability === capability) &&
     (sinceMs === undefined || request.startedAt >= sinceMs) &&
     (untilMs === undefined || request.startedAt < untilMs) &&

@@ -3,8 +3,9 @@
  * session is called.
  */
 
+import { nameOfClient } from './clients/client-guides.ts';
 import type { Verdict } from './count.ts';
-import { clientNameOf, type RequestOutcome, type ToolResult, type UsageCertainty, windowTitle } from './ledger.ts';
+import type { RequestOutcome, ToolResult, UsageCertainty } from './ledger.ts';
 
 /** Sums over requests of a session. */
 export interface SessionSums {
@@ -158,12 +159,6 @@ export interface ToolCallText {
   argument: string | null;
 }
 
-/** Shortens `claude-cli/2.1.197 (external, cli)` to `claude-cli/2.1.197`. */
-export function programOf(client: string | null): string | null {
-  const name = client === null ? '' : clientNameOf(client);
-  return name === windowTitle ? name : name.split(' ', 1)[0] || null;
-}
-
 type Titled = Pick<SessionView, 'name' | 'client' | 'models'>;
 
 /**
@@ -172,7 +167,7 @@ type Titled = Pick<SessionView, 'name' | 'client' | 'models'>;
  */
 export function titleOf({ name, client, models }: Titled, opening?: RequestText): string | null {
   const [model] = models;
-  const program = programOf(client);
+  const program = client && nameOfClient(client);
   return name ?? opening?.opening ?? (program && model ? `${program}, ${model}` : (program ?? model ?? null));
 }
 

@@ -79,7 +79,7 @@ interface HeldOfRequests {
   cache: AnswerCache;
   cassettes: CassetteControl;
   captures: Pick<WaitingCaptures, 'ready'>;
-  recentCaptures: Pick<RecentCaptures, 'find' | 'ids' | 'clear'>;
+  recentCaptures: Pick<RecentCaptures, 'find' | 'ids' | 'search' | 'clear'>;
   /** A session was stopped (its requests are refused from now on) or resumed. */
   sessionStopChanged(id: string, isStopped: boolean): void;
 }
@@ -130,6 +130,9 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const statusChanged = () => {
     if (hub.hasListeners) hub.emit({ type: 'config-changed', status: views.status() });
   };
+  ledger.pins.onChange((change) => {
+    if (hub.hasListeners) hub.emit({ type: 'pin-changed', ...change });
+  });
   captureSwitch.onChange(statusChanged);
   faults.onChange(statusChanged);
   return {
@@ -138,7 +141,6 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
       held: {
         ...{ ...held, captureSwitch, faults, health: routing.health, renewal: routing.renewal },
         sessions: { ledger, changed: held.sessionStopChanged },
-        pinChanged: (change) => hub.emit({ type: 'pin-changed', ...change }),
       },
       turns: { inTurn, teamChanged: statusChanged },
     }),

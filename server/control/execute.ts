@@ -17,7 +17,6 @@ import {
 } from '../contract/commands.ts';
 import type { Config } from '../contract/config.ts';
 import { controlError } from '../contract/control-error.ts';
-import type { PinChange } from '../contract/request-views.ts';
 import type { WaitingCaptures } from '../exchange/capture/capture-companion.ts';
 import type { FaultSwitch } from '../faults/fault-switch.ts';
 import type { MaybePromise } from '../ground/promises.ts';
@@ -94,7 +93,6 @@ interface ExecutePorts {
     captureSwitch: CaptureSwitch;
     faults: FaultSwitch;
     renewal: Pick<PriceRenewal, 'check' | 'apply' | 'view'>;
-    pinChanged(change: PinChange): void;
   };
   access: ControlAccess;
   machine: Pick<ControlledMachine, 'openSecrets' | 'env' | 'log'>;
@@ -294,7 +292,7 @@ function ofTraffic({ ledger, live, held }: ExecutePorts) {
     'session.resume': ({ id }: CommandMap['session.resume']) => setSessionStopped(held.sessions, id, false),
     'request.pin': (command: CommandMap['request.pin']) =>
       pinRequest({ ...held, ledger, snapshot: live.snapshot }, command),
-    'request.unpin': ({ id }: CommandMap['request.unpin']) => unpinRequest({ ...held, ledger }, id),
+    'request.unpin': ({ id }: CommandMap['request.unpin']) => unpinRequest(ledger, id),
   };
 }
 

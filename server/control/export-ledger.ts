@@ -1,5 +1,6 @@
 import type { Within } from '../contract/people.ts';
 import { requestFilterSchema } from '../contract/queries.ts';
+import type { RecentCaptures } from '../exchange/capture/capture-companion.ts';
 import { type ExportFormat, exportRequests } from '../store/sqlite/export.ts';
 import type { Ledger } from '../store/sqlite/ledger.ts';
 import { parseInput } from './entries/parse-input.ts';
@@ -16,14 +17,14 @@ interface ExportQuestion {
  * GatewayError `invalid_command`.
  */
 export function exportLedger(
-  ledger: Pick<Ledger, 'listRequests' | 'pins'>,
+  { ledger, recentCaptures }: { ledger: Ledger; recentCaptures: RecentCaptures },
   format: ExportFormat,
   { parameters, within }: ExportQuestion,
 ): AsyncIterable<string> {
   const filter = { ...filterOf(parameters), ...(within && { within }) };
   return exportRequests(
     {
-      listRequests: (page) => listRequests(ledger, { ...filter, ...page }),
+      listRequests: (page) => listRequests({ ledger, recentCaptures }, { ...filter, ...page }),
       listPins: async () => (await ledger.pins.list()).map(viewPin),
     },
     format,

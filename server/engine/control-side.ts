@@ -24,7 +24,6 @@ import type { Observability } from '../observability/observability.ts';
 import { createDiscovery, type Discovery } from '../providers/discovery.ts';
 import { hostAndPort } from '../routing/compile.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
-import type { Ledger } from '../store/sqlite/ledger.ts';
 import { createFetch } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Foundations } from './foundations.ts';
@@ -107,7 +106,7 @@ export async function openControlSide(ports: ControlSidePorts): Promise<ControlS
     routes: createControlRoutes({
       access,
       control,
-      exportRequests: exporterOf(ledger, live, people),
+      exportRequests: exporterOf(base, live, people),
       observability: ports.observability,
       people: side?.door ?? null,
     }),
@@ -159,14 +158,14 @@ function openJoiningOf({ loadTeam, signIns }: TeamPorts, transport: Transport): 
 
 /** Exports the part of the ledger that the caller may see. */
 function exporterOf(
-  ledger: Ledger,
+  searched: Parameters<typeof exportLedger>[0],
   live: LiveConfig,
   people: People | null,
 ): Parameters<typeof createControlRoutes>[0]['exportRequests'] {
   return (format, parameters, by) => {
     if (by) checkScope(by, 'read');
     const within = by && whereSignedIn(people).within(by.person, live.used.config);
-    return exportLedger(ledger, format, { parameters, within });
+    return exportLedger(searched, format, { parameters, within });
   };
 }
 

@@ -129,7 +129,7 @@ export async function createGateway(ports: GatewayPorts): Promise<Gateway> {
     instanceId,
     execute: control.execute,
     query: control.query,
-    exportRequests: (format, parameters) => exportLedger(base.ledger, format, { parameters }),
+    exportRequests: (format, parameters) => exportLedger(base, format, { parameters }),
     readCassette,
     onEvent: control.onEvent,
     baseUrl: () => address.baseUrl(),

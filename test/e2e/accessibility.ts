@@ -48,3 +48,40 @@ async function endOfMotion(): Promise<void> {
     await Promise.allSettled(ending.map(({ finished }) => finished));
   }
 }
+
+/**
+ * What can be clicked but is lower or narrower than the 24 px that WCAG 2.2 asks for (2.5.8): one line each. Links within
+ * sentences are exempt, as they are there.
+ */
+export function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const leastPx = 24;
+    const clickable =
+      'a[href], button, summary, select, textarea, input:not([type=hidden]), [role=button], [role=tab], [role=option], [role^=menuitem]';
+    /** What is clicked in its place: the labels of a field, and the whole that a link covers. */
+    const areasOf = (element: HTMLElement): DOMRect[] => {
+      const { content, position } = getComputedStyle(element, '::after');
+      const covered = content !== 'none' && position === 'absolute' ? [element.offsetParent ?? element] : [];
+      const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])] : [];
+      return [element, ...labels, ...covered].map((each) => each.getBoundingClientRect());
+    };
+    const isInSentence = (element: HTMLElement): boolean => {
+      if (getComputedStyle(element).display !== 'inline') return false;
+      let block = element.parentElement;
+      while (block && getComputedStyle(block).display === 'inline') block = block.parentElement;
+      const links = [...(block?.querySelectorAll('a, button') ?? [])].map(({ textContent }) => textContent);
+      const others = links.reduce((text, link) => text.replace(link, ''), block?.textContent ?? '');
+      return /\p{L}/u.test(others);
+    };
+    return [...document.querySelectorAll<HTMLElement>(clickable)].flatMap((element) => {
+      if (!element.checkVisibility({ visibilityProperty: true }) || element.matches(':disabled')) return [];
+      const areas = areasOf(element);
+      const width = Math.max(...areas.map((area) => area.width));
+      const height = Math.max(...areas.map((area) => area.height));
+      const isOffScreen = areas.every(({ right, bottom }) => right <= 0 || bottom <= 0) || width <= 1 || height <= 1;
+      // Layout rounds to 64ths of a pixel.
+      if (isOffScreen || Math.min(width, height) > leastPx - 0.1 || isInSentence(element)) return [];
+      return [`${Math.round(width)} × ${Math.round(height)}: ${element.outerHTML.slice(0, 160)}`];
+    });
+  });
+}

@@ -226,8 +226,13 @@ describe('the first run', () => {
     await page.getByRole('button', { name: 'Newest 50, in memory' }).click();
     await page.getByText('Keep what is sent and answered?').waitFor({ state: 'detached' });
     expect(await settings()).toBe('on');
+    // A search finds them where they are.
+    const messages = [{ role: 'user' as const, content: 'Where is the elephant?' }];
+    await gateway.client.chat.completions.create({ model: 'demo-chat', messages });
     await page.evaluate(() => location.assign('#/requests?q=elephant'));
-    await page.getByText(/Contents that are kept in memory alone are not searched/).waitFor();
+    await page.getByRole('link', { name: /^Where is the elephant\?/ }).waitFor();
+    await page.evaluate(() => location.assign('#/requests?q=giraffe'));
+    await page.getByText('No recorded request matches these filters.').waitFor();
     await page.evaluate(() => location.assign('#/'));
     await page.getByRole('button', { name: 'Turn off: keep no contents in memory' }).click();
     await note.waitFor({ state: 'detached' });

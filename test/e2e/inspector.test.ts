@@ -614,3 +614,43 @@ it('compares a request at several models, some times each, with the answers besi
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
+
+it('says at its top who asked which model and who answered, in 420 px without a break in the path', async () => {
+  const config = await configOf({
+    Several: (_request, response) => answer(response, 'x'),
+    Single: (_request, response) => answer(response, 'x'),
+  });
+  const credentials = ['c1', 'c2'].map((id) => ({ id, secret: `env:${id.toUpperCase()}_KEY` }));
+  const providers = config.providers?.map((each) => ({
+    ...each,
+    credentials: each.id === 'several' ? credentials : credentials.slice(0, 1),
+  }));
+  const { page, gateway, complaints } = await open({
+    screen,
+    config: { ...config, ...(providers && { providers }) },
+    env: { C1_KEY: 's-1', C2_KEY: 's-2' },
+    context: { viewport: { width: 420, height: 800 } },
+  });
+  const ask = async (model: string) => {
+    const { request_id: id } = await gateway.client.chat.completions
+      .create({ model, messages }, { headers: { 'user-agent': 'claude-cli/2.1.197 (external, cli)' } })
+      .withResponse();
+    await gateway.record(id ?? '');
+    await page.goto(`${gateway.origin}/#/requests/${id}?tab=summary`);
+    return page.getByRole('dialog', { name: 'Request' });
+  };
+  const several = await ask('several/gpt-x');
+  await several.getByText('several/gpt-x → gpt-x via Several · Claude Code · key “first”').waitFor();
+  const path = several.getByRole('heading', { name: 'POST /v1/chat/completions' });
+  expect(await path.evaluate((each) => each.getBoundingClientRect().height)).toBeLessThan(24);
+  await several
+    .getByRole('definition')
+    .filter({ hasText: /^C[12]_KEY$/ })
+    .waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const single = await ask('single/gpt-x');
+  await single.getByText('via Single').waitFor();
+  await single.getByText('First byte', { exact: true }).waitFor();
+  expect(await single.getByText(/C1_KEY/).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

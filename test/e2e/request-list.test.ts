@@ -25,14 +25,14 @@ const open = openInSuite();
 const screen = '/requests';
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 
-/** The newest requests: a rescued stream, an expensive request of aider, and a captured one. */
+/** The newest requests: a rescued stream, and two of aider's versions: an expensive one and a captured one. */
 function fillWithMarked(folder: string): void {
   fillWithRequests(folder);
   const startedAt = Date.now() - 500;
   fillWith(
     folder,
     finishedRow('req_dear', { startedAt, client: 'aider/0.86', costUsd: 7, totalMs: 20 }),
-    finishedRow('req_kept', { startedAt, captured: 'group', costUsd: null }),
+    finishedRow('req_kept', { startedAt, client: 'aider/0.87 (x)', captured: 'group', costUsd: null }),
     rescuedRow('req_rescued', { startedAt, stream: true, firstByteMs: 100, totalMs: 2_100 }),
   );
 }
@@ -57,22 +57,53 @@ it('finds requests by text, counts them, and keeps search and filters in the add
   await page.getByText('603 requests, 24 failed.').waitFor();
   await page.getByLabel('Search requests').fill('sorting algorithm');
   await page.getByText('1 request, 0 failed.').waitFor();
-  await expect.poll(() => page.locator('tbody a').getAttribute('data-request')).toBe('req_kept');
+  await expect.poll(() => page.locator('tbody a[data-request]').getAttribute('data-request')).toBe('req_kept');
   expect(await page.getByLabel('Search requests').evaluate((box) => box === document.activeElement)).toBe(true);
   await page.getByLabel('Search requests').fill('rate limit');
   await page.getByText('24 requests, 24 failed.').waitFor();
   expect(page.url()).toContain('#/requests?q=rate+limit');
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByRole('button', { name: 'More filters' }).click();
-  await page.getByLabel('Client', { exact: true }).selectOption('aider/0.86');
-  await page.getByText('1 request, 0 failed.').waitFor();
-  expect(await rows.count()).toBe(1);
+  await page.getByLabel('Client', { exact: true }).selectOption('aider');
+  await page.getByText('2 requests, 0 failed.').waitFor();
+  expect(await rows.count()).toBe(2);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.reload();
-  await page.getByText('1 request, 0 failed.').waitFor();
-  await page.getByRole('button', { name: 'Remove filter Client: aider/0.86' }).waitFor();
+  await page.getByText('2 requests, 0 failed.').waitFor();
+  await page.getByRole('button', { name: 'Remove filter Client: aider' }).waitFor();
   await page.goBack();
   await page.getByText('603 requests, 24 failed.').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('says which client asked, leaves the title its room, and is filtered by a click on a name', async () => {
+  const { page, complaints } = await open({ screen, prepare: fillWithMarked });
+  const dear = page.getByRole('row').filter({ has: page.locator('[data-request="req_dear"]') });
+  const title = dear.getByRole('cell').nth(2);
+  await title.waitFor();
+  expect((await title.boundingBox())?.width).toBeGreaterThanOrEqual(260);
+  const chips = page.getByRole('list', { name: 'Filters' }).getByRole('button');
+  const conditions = [
+    ['Client: aider', 'client=aider'],
+    ['Model: fast', 'model=fast'],
+    ['Provider: main', 'provider=main'],
+  ] as const;
+  for (const [condition, written] of conditions) {
+    await dear.getByRole('link', { name: `Only ${condition}`, exact: true }).click();
+    await expect.poll(() => chips.allInnerTexts()).toEqual([condition]);
+    expect(page.url()).toContain(written);
+    await dear.waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await chips.first().click();
+    await page.getByText('603 requests, 24 failed.').waitFor();
+  }
+  // Beside a name, the row leads to its request.
+  const beside = await dear.getByRole('cell', { name: '20 ms' }).boundingBox();
+  await page.mouse.click((beside?.x ?? 0) + 5, (beside?.y ?? 0) + 10);
+  await page
+    .getByRole('complementary', { name: 'Request' })
+    .getByText('fast → gpt-x via main · aider · key “first”')
+    .waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -84,23 +115,23 @@ it('takes conditions that are written, completes them, and shows each as a chip 
   await box.pressSequentially('cli');
   await page.getByRole('option', { name: 'client:' }).click();
   await box.pressSequentially('aid');
-  await page.getByRole('option', { name: 'client:aider/0.86' }).waitFor();
+  await page.getByRole('option', { name: 'client:aider' }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await box.press('ArrowDown');
   await box.press('Enter');
-  await page.getByText('1 request, 0 failed.').waitFor();
+  await page.getByText('2 requests, 0 failed.').waitFor();
   expect(await box.inputValue()).toBe('');
   await box.pressSequentially('status:>=100 duration:>1h ');
   await page.getByText('“duration:>1h” is no condition').waitFor();
   await box.fill('status:>=100 ');
-  await expect.poll(() => chips.allInnerTexts()).toEqual(['Client: aider/0.86', 'Status: >=100']);
+  await expect.poll(() => chips.allInnerTexts()).toEqual(['Client: aider', 'Status: >=100']);
   expect(page.url()).toContain('status=%3E%3D100');
   expect(await accessibilityFaults(page)).toEqual([]);
   await takePicture(page, 'gallery/filter-chips');
   await page.reload();
-  await expect.poll(() => chips.allInnerTexts()).toEqual(['Client: aider/0.86', 'Status: >=100']);
+  await expect.poll(() => chips.allInnerTexts()).toEqual(['Client: aider', 'Status: >=100']);
   await box.press('Backspace');
-  await expect.poll(() => chips.allInnerTexts()).toEqual(['Client: aider/0.86']);
+  await expect.poll(() => chips.allInnerTexts()).toEqual(['Client: aider']);
   await chips.first().press('Delete');
   await page.getByText('603 requests, 24 failed.').waitFor();
   expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
@@ -141,9 +172,9 @@ it('says while its search is being repaired how much of it is, and lists what is
   repairedPercent = 99;
   await note.filter({ hasText: 'being repaired, 99 %' }).waitFor();
   await page.getByText('No matching requests so far').waitFor();
-  expect(await page.locator('tbody a').count()).toBe(0);
+  expect(await page.locator('tbody a[data-request]').count()).toBe(0);
   repairedPercent = null;
-  await expect.poll(() => page.locator('tbody a').getAttribute('data-request')).toBe('req_kept');
+  await expect.poll(() => page.locator('tbody a[data-request]').getAttribute('data-request')).toBe('req_kept');
   expect(await note.count()).toBe(0);
   expect(complaints).toEqual([]);
 });
@@ -172,7 +203,7 @@ it('marks what a hard budget reserved in rows, details and sessions, also of a r
     const row = page.getByRole('row').filter({ has: page.locator(`[data-request="${id}"]`) });
     await row.getByRole('cell', { name: '≈5,096' }).waitFor();
     expect(await row.getByRole('cell', { name: '≈$0.50' }).getAttribute('title')).toMatch(why);
-    expect(await row.getByRole('cell').nth(7).textContent()).toBe(duration);
+    expect(await row.getByRole('cell').nth(6).textContent()).toBe(duration);
     await row.locator(`[data-request="${id}"]`).click();
     const panel = page.getByRole('complementary', { name: 'Request' });
     await panel.getByText(why).waitFor();
@@ -195,7 +226,7 @@ it('marks a rescued stream in its row', async () => {
   const rescued = page.getByRole('row').filter({ has: page.locator('[data-request="req_rescued"]') });
   await rescued.getByRole('img', { name: '3 attempts: failed, failed, answered' }).waitFor();
   await rescued.getByRole('img', { name: 'streamed' }).waitFor();
-  expect(await rescued.textContent()).toContain('100 ms2.1 s8');
+  expect(await rescued.textContent()).toContain('p22.1 s≈57');
 });
 
 it('says that only the first are listed where more are sorted', async () => {
@@ -209,7 +240,7 @@ it('says that only the first are listed where more are sorted', async () => {
 
 it('is sorted by the heads of its columns, which say so, keep the focus, and write it into the address', async () => {
   const { page, complaints } = await open({ screen, prepare: fillWithMarked });
-  const first = () => page.locator('tbody a').first().getAttribute('data-request');
+  const first = () => page.locator('tbody a[data-request]').first().getAttribute('data-request');
   const head = (name: string) => page.getByRole('columnheader', { name });
   await expect.poll(first).toBe('req_rescued');
   expect(await head('Time').getAttribute('aria-sort')).toBe('descending');
@@ -226,7 +257,7 @@ it('is sorted by the heads of its columns, which say so, keep the focus, and wri
   await page.keyboard.press('Enter');
   await expect.poll(() => head('Cost').getAttribute('aria-sort')).toBe('ascending');
   expect(page.url()).toMatch(/\?sort=cost$/);
-  await page.locator('tbody a').first().waitFor();
+  await page.locator('tbody a[data-request]').first().waitFor();
   expect(await first()).not.toBe('req_dear');
   expect(await accessibilityFaults(page)).toEqual([]);
   await head('Time').getByRole('button').click();
@@ -238,14 +269,14 @@ it('is sorted by the heads of its columns, which say so, keep the focus, and wri
 it('has the columns that a person chooses, in the order of the keyboard or pointer, and remembers them', async () => {
   const { page, complaints } = await open({ screen, prepare: fillWithMarked });
   const heads = () => page.getByRole('columnheader').allInnerTexts();
-  const usual = 'Status Time Request Model Provider Key First byte Duration Tok/s Tokens Cost';
+  const usual = 'Status Time Request Model Client Provider Duration Tokens Cost';
   await expect.poll(async () => (await heads()).join(' ')).toBe(usual);
   const button = page.getByRole('button', { name: 'Columns' });
   await button.focus();
   await page.keyboard.press('Enter');
   const choice = page.getByRole('dialog', { name: 'Columns' });
   await choice.getByRole('checkbox', { name: 'Provider' }).uncheck();
-  await choice.getByRole('checkbox', { name: 'Client' }).check();
+  await choice.getByRole('checkbox', { name: 'Key' }).check();
   expect(await choice.getByRole('checkbox', { name: 'Request' }).isDisabled()).toBe(true);
   await choice.getByRole('button', { name: 'Move Cost' }).focus();
   await page.keyboard.press('Space');
@@ -255,7 +286,7 @@ it('has the columns that a person chooses, in the order of the keyboard or point
     if (place > 11) await page.keyboard.press('ArrowUp');
   }
   await page.keyboard.press('Space');
-  const chosen = 'Status Time Request Model Key Client First byte Duration Cost Tok/s Tokens';
+  const chosen = 'Status Time Request Model Client Key Duration Cost Tokens';
   await expect.poll(async () => (await heads()).join(' ')).toBe(chosen);
   await takePicture(page, 'gallery/columns');
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -264,7 +295,7 @@ it('has the columns that a person chooses, in the order of the keyboard or point
   await expectFocus(button);
   await page.reload();
   const dear = page.getByRole('row').filter({ has: page.locator('[data-request="req_dear"]') });
-  await dear.getByRole('cell', { name: 'aider/0.86' }).waitFor();
+  await dear.getByRole('cell', { name: 'aider' }).waitFor();
   expect((await heads()).join(' ')).toBe(chosen);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   // Rows of two lines have what they have room for.
@@ -356,12 +387,11 @@ it('says status, model, time, duration and cost in 420 px, and is sorted by a ch
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });
 
-it('shows the names of provider, model and key whole in 1280 px', async () => {
+it('shows the names of provider, model and client whole in 1280 px', async () => {
   const prepare = (folder: string) =>
-    fillWith(folder, finishedRow('req_1', { provider: 'bedrock', keyId: 'k1', modelAsked: 'demo-chat' }));
-  const keys = [{ id: 'k1', name: 'Claude Code', group: 'default', hash: hashOf(testKey) }];
+    fillWith(folder, finishedRow('req_1', { provider: 'bedrock', client: 'claude-cli/2', modelAsked: 'demo-chat' }));
   const providers = [{ id: 'bedrock', name: 'Amazon Bedrock', baseUrl: 'http://127.0.0.1:9/v1', enabled: false }];
-  const { page } = await open({ screen, prepare, config: { keys, providers } });
+  const { page } = await open({ screen, prepare, config: { providers } });
   // Until the layout of the previous page's width has been replaced, texts are measured in its columns.
   for (const name of ['Amazon Bedrock', 'Claude Code', 'demo-chat', '/chat/completions']) {
     const cell = page.locator('tbody').getByText(name, { exact: true });
@@ -462,14 +492,19 @@ it('has its filters behind one button in 420 px, which says how many are set', a
   const top = async () => (await page.getByRole('table').boundingBox())?.y ?? 800;
   await page.getByText('24 requests, 24 failed.').waitFor();
   const folded = await top();
+  // The bar of the window, the heading, the search with the button, and the summary.
+  expect(folded).toBeLessThan(200);
   await page.getByRole('button', { name: 'Filters (1)' }).click();
   await page.getByRole('combobox', { name: 'Provider' }).waitFor();
   expect(await top()).toBeGreaterThan(folded + 100);
   expect(await accessibilityFaults(page)).toEqual([]);
   await takePicture(page, 'gallery/filters-open-420');
+  await page.getByRole('button', { name: 'Export' }).waitFor();
   await page.getByRole('button', { name: 'Hide filters' }).click();
   await takePicture(page, 'gallery/filters-folded-420');
+  await page.getByRole('button', { name: 'Filters (1)' }).click();
   await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByRole('button', { name: 'Hide filters' }).click();
   await page.getByRole('button', { name: 'Filters', exact: true }).waitFor();
   expect(await page.getByRole('combobox', { name: 'Provider' }).count()).toBe(0);
   expect(complaints).toEqual([]);
@@ -510,7 +545,7 @@ for (const { width, colorScheme, locale } of oneOrAllAppearances) {
     const box = page.getByRole('combobox').first();
     await box.fill('is:pinned ask AGAIN');
     await box.press('Enter');
-    const rows = page.locator('tbody a');
+    const rows = page.locator('tbody a[data-request]');
     await expect
       .poll(() => rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-request'))))
       .toEqual(['req_dear']);
@@ -549,13 +584,13 @@ it('remembers a filter and its columns by name', async () => {
   await page.getByText('24 requests, 24 failed.').waitFor();
   const heads = () => page.getByRole('columnheader').allInnerTexts();
   const usual = await heads();
-  const setClient = async () => {
+  const setGroup = async () => {
     await page.getByRole('button', { name: 'Columns' }).click();
-    await page.getByRole('dialog', { name: 'Columns' }).getByRole('checkbox', { name: 'Client' }).click();
+    await page.getByRole('dialog', { name: 'Columns' }).getByRole('checkbox', { name: 'Group' }).click();
     await page.keyboard.press('Escape');
   };
-  await setClient();
-  await expect.poll(heads).toContain('Client');
+  await setGroup();
+  await expect.poll(heads).toContain('Group');
   await page.getByRole('button', { name: 'Saved' }).click();
   await page.getByRole('menuitem', { name: 'Save this view…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Save this view' });
@@ -563,14 +598,14 @@ it('remembers a filter and its columns by name', async () => {
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByText('603 requests, 24 failed.').waitFor();
-  await setClient();
+  await setGroup();
   await expect.poll(heads).toEqual(usual);
   await page.reload();
   await page.getByRole('button', { name: 'Saved' }).click();
   await page.getByRole('menuitem', { name: 'Failures', exact: true }).click();
   await page.getByText('24 requests, 24 failed.').waitFor();
   expect(page.url()).toContain('outcome=failed');
-  expect(await heads()).toContain('Client');
+  expect(await heads()).toContain('Group');
 });
 
 it('captures the next request by one click', async () => {

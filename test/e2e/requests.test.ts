@@ -26,7 +26,7 @@ it('shows a request as it runs and as it ends', async () => {
   finish();
   await row.getByText('200 ok').waitFor();
   await answer;
-  expect(await row.textContent()).toMatch(/\/chat\/completionsgpt-xmainfirst/);
+  expect(await row.textContent()).toMatch(/\/chat\/completionsgpt-xopenai-nodemain/);
   expect(complaints).toEqual([]);
   await upstream.stop();
 });
@@ -144,7 +144,7 @@ it('does not move while a person reads, and shows how many new requests arrived'
 
 it('adds new requests beside an open one when they are asked for', async () => {
   const { page, gateway, complaints } = await open({ screen, prepare: fillWithRequests });
-  await page.locator('tbody a').first().click();
+  await page.locator('tbody a[data-request]').first().click();
   const panel = page.getByRole('complementary', { name: 'Request' });
   await panel.getByRole('tab', { name: 'Summary' }).waitFor();
   await gateway.client.chat.completions.create({ model: 'demo-chat', messages });

@@ -158,7 +158,7 @@ describe('notifications', () => {
     hear('notify', 5.019);
     hear('stop', 10);
     NotificationDouble.latest?.emit('click');
-    const title = 'Budget of a session of claude-cli/2.1.197';
+    const title = 'Budget of a session of Claude Code';
     expect(shown.notifications).toEqual([
       { title, body: 'It has cost $5.02.', buttons: ['Stop', 'Open'] },
       { title, body: 'It has cost $10.00 and was stopped. You can resume it in Sluice.', buttons: ['Open'] },

@@ -11,13 +11,20 @@ interface FilterFoldProps {
   usual: ReactNode;
   /** In sight when asked for. */
   more?: ReactNode;
+  /** Beside them. */
+  children?: ReactNode;
 }
 
-/** The menus of a filter bar. Where they would push the list far down, all of them are behind one button. */
-export function FilterFold({ count, usual, more }: FilterFoldProps) {
+/** Whether filters are folded, with what else stands above a list. */
+export function useIsFolded(): boolean {
+  return useMediaQuery('(max-width: 599px)', false, { getInitialValueInEffect: false });
+}
+
+/** The menus of a filter bar and what is beside them. Where they would push the list far down, all are behind one button. */
+export function FilterFold({ count, usual, more, children }: FilterFoldProps) {
   const { messages, formats } = useLocalization();
   const { requests: names } = messages;
-  const isNarrow = useMediaQuery('(max-width: 599px)', false, { getInitialValueInEffect: false });
+  const isNarrow = useIsFolded();
   const [isOpen, setOpen] = useState(false);
   const label = isNarrow
     ? isOpen
@@ -43,6 +50,7 @@ export function FilterFold({ count, usual, more }: FilterFoldProps) {
       {(!isNarrow || isOpen) && usual}
       {isOpen && more}
       {!isNarrow && button}
+      {(!isNarrow || isOpen) && children}
     </>
   );
 }

@@ -37,6 +37,11 @@ export const inspector = {
   },
   rescued: (failures: number, count: string, provider: string | null) =>
     `Answered${provider === null ? '' : ` by ${provider}`} after ${count} failed ${failures === 1 ? 'attempt' : 'attempts'}`,
+  /** Whose request it was and who answered: "gpt-5 via OpenAI · Claude Code · key “ci”". */
+  subject: {
+    via: (model: string, provider: string) => `${model} via ${provider}`,
+    key: (name: string) => `key “${name}”`,
+  },
   /** Facts of a request in one line: "$0.012 · 8K in (70% cached) · 142 out · 797 tok/s · first 180 ms · 2.1 s". */
   gist: {
     input: (tokens: string) => `${tokens} in`,

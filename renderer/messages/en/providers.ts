@@ -97,6 +97,8 @@ export const providers = {
   },
   credential: {
     title: 'Credentials',
+    /** What one without a label is called. */
+    nth: (place: string) => `API key ${place}`,
     none: 'None. Local servers that need no key need no credential.',
     add: 'Add credential',
     replace: 'Replace credential',

@@ -181,9 +181,6 @@ export const requests = {
   noneFitYet: 'No matching requests so far',
   noneFitYetNext: 'Older requests can be found once the search is repaired.',
   noneFitNext: 'No recorded request matches these filters.',
-  /** Said where contents are kept in memory and words are looked for. */
-  noneFitInMemory:
-    'No recorded request matches these filters. Contents that are kept in memory alone are not searched: “Capture” keeps them on disk, where they are found.',
   /** Requests without a valid key are counted but not listed. */
   refused: {
     title: 'Refused in the last hour, and not in the list',

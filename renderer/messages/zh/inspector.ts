@@ -33,6 +33,10 @@ export const inspector: Messages['inspector'] = {
     'client-gone': '客户端关闭了连接。',
   },
   rescued: (_failures, count, provider) => `失败 ${count} 次后${provider === null ? '成功' : `由 ${provider} 完成`}`,
+  subject: {
+    via: (model, provider) => `${model}，由 ${provider} 提供`,
+    key: (name) => `密钥“${name}”`,
+  },
   gist: {
     input: (tokens) => `输入 ${tokens}`,
     cached: (share) => `缓存 ${share}`,

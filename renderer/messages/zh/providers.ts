@@ -122,6 +122,7 @@ export const providers: typeof english.providers = {
   },
   credential: {
     title: '凭据',
+    nth: (place) => `API 密钥 ${place}`,
     none: '无。不要求密钥的本地服务无需凭据。',
     add: '添加凭据',
     replace: '替换凭据',

@@ -157,8 +157,6 @@ export const requests: typeof english.requests = {
   noneFitYet: '暂时没有符合条件的请求',
   noneFitYetNext: '搜索索引修复完成后，才能搜到较早的请求。',
   noneFitNext: '请求记录中没有符合这些筛选条件的请求。',
-  noneFitInMemory:
-    '请求记录中没有符合这些筛选条件的请求。只保存在内存中的内容不参与搜索；捕获会把内容保存到磁盘，那里可以搜到。',
   refused: {
     title: '最近一小时内被拒绝，且不在列表中',
     others: (count) => `另有 ${count} 种`,

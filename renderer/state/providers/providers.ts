@@ -3,7 +3,12 @@ import { formatMessage } from '../../../server/contract/coded.ts';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import type { demoProviderId } from '../../../server/contract/config.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
-import { blockOf, type DiscoveryView, type ProviderView } from '../../../server/contract/provider-views.ts';
+import {
+  blockOf,
+  type CredentialView,
+  type DiscoveryView,
+  type ProviderView,
+} from '../../../server/contract/provider-views.ts';
 import type { Messages } from '../../messages/en/en.ts';
 import { useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../control/use-control.ts';
@@ -54,18 +59,27 @@ export function useProviderName(): (id: string) => string {
   );
 }
 
-/**
- * Returns a credential's label, given the ids of its provider and of the credential; the id itself if it has no label
- * or is gone.
- */
+/** What a credential is called: by its label, the variable that it is read from, or its place; by its id if it is gone. */
+export function credentialNameOf(
+  credentials: readonly CredentialView[],
+  credential: string,
+  { nth }: Pick<Messages['providers']['credential'], 'nth'>,
+): string {
+  const index = credentials.findIndex(({ id }) => id === credential);
+  const { label = null, reference = '' } = credentials[index] ?? {};
+  if (label !== null || index === -1) return label ?? credential;
+  const [, variable] = /^env:(.+)$/.exec(reference) ?? [];
+  return variable ?? nth(String(index + 1));
+}
+
+/** Returns what a credential is called, given the ids of its provider and of the credential. */
 export function useCredentialName(): (provider: string, credential: string) => string {
   const providers = useControlState((state) => state.views?.providers ?? null);
+  const names = useMessages().providers.credential;
   return useCallback(
-    (provider, credential) => {
-      const credentials = providers?.find(({ id }) => id === provider)?.credentials;
-      return credentials?.find(({ id }) => id === credential)?.label ?? credential;
-    },
-    [providers],
+    (provider, credential) =>
+      credentialNameOf(providers?.find(({ id }) => id === provider)?.credentials ?? [], credential, names),
+    [providers, names],
   );
 }
 

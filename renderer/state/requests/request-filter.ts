@@ -12,10 +12,17 @@
  * - `sort`: `duration`, `cost`, `tokens` or `first-byte`, with `-` before it for the highest first; absent: newest first.
  */
 
+import { nameOfClient } from '../../../server/contract/clients/client-guides.ts';
 import { comparisonPattern, outcomes, statusPattern } from '../../../server/contract/comparison.ts';
 import { operations } from '../../../server/contract/operations.ts';
 import type { QueryInputMap, RequestFilterInput } from '../../../server/contract/queries.ts';
 import { rangeMs, ranges, type TimeRange } from '../../../server/contract/request-filter.ts';
+
+/** What a filter for clients can be, of those that are recorded: all versions of a client are one. */
+export function clientOptions(recorded: readonly string[]): { value: string; label: string }[] {
+  const names = new Set(recorded.filter((client) => client !== '').map(nameOfClient));
+  return [...names].sort((one, other) => one.localeCompare(other)).map((value) => ({ value, label: value }));
+}
 
 export const sorts = ['duration', 'cost', 'tokens', 'first-byte'] as const;
 export type SortBy = (typeof sorts)[number];

@@ -9,7 +9,7 @@ import { Section } from '../../components/layout/Section.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useReportedAndFound } from '../../state/control/use-found.ts';
-import { blockedReason, unlistedReason } from '../../state/providers/providers.ts';
+import { blockedReason, credentialNameOf, unlistedReason } from '../../state/providers/providers.ts';
 import { describeRefusal } from '../../state/requests/failures.ts';
 import { useNow } from '../../state/window/use-now.ts';
 import classes from './AttentionSection.module.css';
@@ -100,7 +100,7 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
     case 'credential-left-alone':
       return texts[concern.kind](
         concern.name,
-        concern.credential,
+        credentialNameOf(concern.credentials, concern.credential, messages.providers.credential),
         describeCooldown(concern.health, localization, nowMs),
       );
     case 'config-restored':

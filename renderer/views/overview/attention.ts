@@ -23,7 +23,14 @@ export type Concern = {
   | { kind: 'provider-unusable'; name: string; provider: ProviderView }
   | { kind: 'provider-unlisted'; name: string; discovery: DiscoveryView }
   | { kind: 'provider-left-alone'; name: string; health: ProviderView['health'] }
-  | { kind: 'credential-left-alone'; name: string; credential: string; health: CredentialView['health'] }
+  | {
+      kind: 'credential-left-alone';
+      name: string;
+      /** The id of one of the credentials. */
+      credential: string;
+      credentials: readonly CredentialView[];
+      health: CredentialView['health'];
+    }
   | { kind: 'config-restored' | 'config-lost'; movedTo: string | null }
   | { kind: 'counts-away'; counts: SharedCountsView; isClosed: boolean }
   | { kind: 'ledger-broken'; reason: string }
@@ -76,14 +83,15 @@ function concernsOfProvider(provider: ProviderView): Concern[] {
   if (health.state === 'cooling' || health.state === 'refused')
     return [{ kind: 'provider-left-alone', isBad: true, href, name, health }];
   const ofCredentials = provider.credentials.filter(needsAttention).map(
-    ({ id: credential, label, health: credentialHealth }): Concern => ({
+    ({ id: credential, health: credentialHealth }): Concern => ({
       ...{
         kind: 'credential-left-alone',
         // A person has to replace it.
         isBad: credentialHealth.state === 'refused',
         href,
         name,
-        credential: label ?? credential,
+        credential,
+        credentials: provider.credentials,
         health: credentialHealth,
       },
     }),

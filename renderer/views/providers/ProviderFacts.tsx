@@ -9,7 +9,7 @@ import type { Formats } from '../../messages/formats.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useQuery } from '../../state/control/use-query.ts';
-import { blockedReason, unlistedReason } from '../../state/providers/providers.ts';
+import { blockedReason, credentialNameOf, unlistedReason } from '../../state/providers/providers.ts';
 import { failureWordsOf } from '../../state/requests/failures.ts';
 import classes from './Providers.module.css';
 import {
@@ -82,7 +82,7 @@ function HealthNotes({ provider }: { provider: ProviderView }) {
   const { messages, formats } = useLocalization();
   const { state, failure, errorRate } = provider.health;
   if (state === 'ok') return null;
-  const parts = state === 'degraded' ? troubledParts(provider, messages.health.withoutModel) : [];
+  const parts = state === 'degraded' ? troubledParts(provider, messages) : [];
   if (parts.length > 0)
     return parts.map((part) => (
       <CooldownNote key={part.name} name={part.name} health={part.health} className={classes.warning} />
@@ -95,10 +95,13 @@ function HealthNotes({ provider }: { provider: ProviderView }) {
 
 const mostParts = 3;
 
-function troubledParts({ credentials, health }: ProviderView, withoutModel: string) {
+function troubledParts({ credentials, health }: ProviderView, { providers, health: { withoutModel } }: Messages) {
   const unhealthy = credentials.filter((credential) => credential.enabled && credential.health.state !== 'ok');
   const parts: { name: string; health: CooldownView }[] = [
-    ...unhealthy.map(({ id, label, health: ownHealth }) => ({ name: label ?? id, health: ownHealth })),
+    ...unhealthy.map(({ id, health: ownHealth }) => ({
+      name: credentialNameOf(credentials, id, providers.credential),
+      health: ownHealth,
+    })),
     ...health.models.map(({ model, ...modelHealth }) => ({ name: model ?? withoutModel, health: modelHealth })),
   ];
   return parts.slice(0, mostParts);

@@ -1,32 +1,24 @@
 /** The list of requests, live and as far back as the ledger goes, and the details of one. Knows no provider. */
-import { CloseButton, Group, Menu } from '@mantine/core';
+import { CloseButton, Group } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconDownload, IconKeyOff } from '@tabler/icons-react';
+import { IconKeyOff } from '@tabler/icons-react';
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
-import { MenuButton } from '../../components/buttons/IconAction.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
+import { useIsFolded } from '../../components/selects/FilterFold.tsx';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useQuery } from '../../state/control/use-query.ts';
 import { describeRefusal, fixOfRefusal } from '../../state/requests/failures.ts';
-import {
-  addressOf,
-  filterOf,
-  hrefOf,
-  isLive,
-  queryOf,
-  type ShownFilter,
-  searchOf,
-} from '../../state/requests/request-filter.ts';
+import { filterOf, hrefOf, isLive, type ShownFilter, searchOf } from '../../state/requests/request-filter.ts';
 import { useRights } from '../../state/rights/use-rights.ts';
 import { createSessionValue, useSessionValue } from '../../state/window/session-value.ts';
 import { CaptureControl } from './CaptureControl.tsx';
 import { RequestPanel } from './detail/RequestPanel.tsx';
 import { usePicked } from './diff/picked.ts';
 import { PickBar, RequestDiff } from './diff/RequestDiff.tsx';
-import { RequestFilters } from './filters/RequestFilters.tsx';
+import { ExportMenu, RequestFilters } from './filters/RequestFilters.tsx';
 import { ColumnChoice } from './list/ColumnChoice.tsx';
 import { useChosenColumns, usualColumns } from './list/columns.ts';
 import { ListSummary, OutsideNote, RepairNote, SortChoice, useIsOutside } from './list/ListSummary.tsx';
@@ -40,12 +32,13 @@ export function Requests() {
   const search = useSearch();
   const filter = useMemo(() => filterOf(new URLSearchParams(search)), [search]);
   const isOpen = useControlState((state) => state.connection === 'open');
+  const isFolded = useIsFolded();
   const [, , id] = path.split('/');
   const acts = (
     <Group gap="xs">
       {isOpen && isLive(filter) && <span className={classes.live}>{names.live}</span>}
       <CaptureControl />
-      <ExportMenu filter={filter} />
+      {!isFolded && <ExportMenu filter={filter} />}
     </Group>
   );
   return (
@@ -85,7 +78,8 @@ function RequestBrowser({ filter, openId }: RequestBrowserProps) {
   const mayBeBeside = useMediaQuery('(min-width: 1280px)', true, { getInitialValueInEffect: false });
   const isBeside = openId !== null && mayBeBeside;
   const isNarrow = !isWide || isBeside;
-  const usual = mayBeBeside ? usualColumns.wide : usualColumns.middle;
+  const isWidest = useMediaQuery('(min-width: 1600px)', true, { getInitialValueInEffect: false });
+  const usual = usualColumns[isWidest ? 'widest' : mayBeBeside ? 'wide' : 'middle'];
   const isPicking = usePicked().ids.length > 0;
   const chosen = useChosenColumns();
   const columns = isNarrow ? usualColumns.narrow : (chosen ?? usual);
@@ -234,21 +228,5 @@ function Refusal({ refusal }: { refusal: RefusalView }) {
         </>
       )}
     </>
-  );
-}
-
-/** Downloads the filtered requests as the engine streams them. On the desktop, main answers the same address. */
-function ExportMenu({ filter }: { filter: ShownFilter }) {
-  const { requests: names } = useMessages();
-  const hrefFor = (format: 'csv' | 'jsonl') => `/control/requests.${format}${addressOf(queryOf(filter, Date.now()))}`;
-  return (
-    <MenuButton label={names.export} icon={<IconDownload size={14} aria-hidden />} side="end">
-      <Menu.Item component="a" href={hrefFor('csv')} download>
-        {names.exportCsv}
-      </Menu.Item>
-      <Menu.Item component="a" href={hrefFor('jsonl')} download>
-        {names.exportJsonl}
-      </Menu.Item>
-    </MenuButton>
   );
 }

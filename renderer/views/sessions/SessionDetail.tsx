@@ -1,9 +1,9 @@
 import { Button, Group, SegmentedControl } from '@mantine/core';
 import { IconDownload, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useCallback, useState } from 'react';
+import { nameOfClient } from '../../../server/contract/clients/client-guides.ts';
 import { costOfSum } from '../../../server/contract/ledger.ts';
 import {
-  programOf,
   type RequestText,
   type SessionInFull,
   type SessionView,
@@ -155,7 +155,7 @@ function SessionFacts({ full: { session, requests }, opening }: SessionFactsProp
     [names.refused, refused > 0 ? formats.number(refused) : ''],
     [names.retries, retries > 0 ? formats.number(retries) : ''],
     [names.models, models.join(', ')],
-    [names.client, programOf(session.client) ?? ''],
+    [names.client, session.client === null ? '' : nameOfClient(session.client)],
     [names.folder, opening?.folder ?? ''],
     [names.branch, opening?.branch ?? ''],
     [names.key, keyName ?? session.keyId ?? ''],

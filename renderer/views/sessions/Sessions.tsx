@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import { nameOfClient } from '../../../server/contract/clients/client-guides.ts';
 import { costOfSum } from '../../../server/contract/ledger.ts';
 import { ranges } from '../../../server/contract/request-filter.ts';
-import { programOf, type RequestText, type SessionView, titleOf } from '../../../server/contract/session-views.ts';
+import { type RequestText, type SessionView, titleOf } from '../../../server/contract/session-views.ts';
 import { CopyLine } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
@@ -20,6 +21,7 @@ import { useControlState, useControlStore } from '../../state/control/use-contro
 import { useNameOf } from '../../state/control/use-found.ts';
 import { useLiveQuery, useQuery } from '../../state/control/use-query.ts';
 import { useRequestTexts } from '../../state/control/use-request-texts.ts';
+import { clientOptions } from '../../state/requests/request-filter.ts';
 import { useRights } from '../../state/rights/use-rights.ts';
 import { SessionDetail } from './SessionDetail.tsx';
 import classes from './Sessions.module.css';
@@ -147,7 +149,9 @@ function Row({ session, opening }: { session: SessionView; opening: RequestText 
       </div>
       <span className={classes.cost}>{formats.cost(costOfSum(session))}</span>
       <div className={classes.detail}>
-        {(session.name ?? opening?.opening) != null && <span>{programOf(client) ?? names.unknownClient}</span>}
+        {(session.name ?? opening?.opening) != null && (
+          <span>{client ? nameOfClient(client) : names.unknownClient}</span>
+        )}
         {opening && <Place text={opening} />}
         {keyName && <span>{keyName}</span>}
         <span>{names.turns(formats.number(turns))}</span>
@@ -208,12 +212,13 @@ function SessionFilters({ filter, onChange }: SessionFiltersProps) {
   ));
   return (
     <search className={filterBar.filters}>
-      <FilterFold count={new URLSearchParams(sessionSearchOf(filter)).size} usual={menus} />
-      {sessionSearchOf(filter) !== '' && (
-        <Button size="xs" variant="subtle" onClick={() => onChange({})}>
-          {names.clearFilters}
-        </Button>
-      )}
+      <FilterFold count={new URLSearchParams(sessionSearchOf(filter)).size} usual={menus}>
+        {sessionSearchOf(filter) !== '' && (
+          <Button size="xs" variant="subtle" onClick={() => onChange({})}>
+            {names.clearFilters}
+          </Button>
+        )}
+      </FilterFold>
     </search>
   );
 }
@@ -242,7 +247,7 @@ function useChoices(): Choice[] {
       name: 'client',
       label: filters.client,
       any: anyOf.client,
-      options: (clients ?? []).map((value) => ({ value, label: value })),
+      options: clientOptions(clients ?? []),
     },
   ];
 }

@@ -1,5 +1,6 @@
 /** Guides to clients: agents, programs, applications and frameworks here, editors beside. */
 
+import { windowTitle } from '../ledger.ts';
 import { shellWord } from '../shell-words.ts';
 import {
   type ClientGuide,
@@ -10,6 +11,7 @@ import {
   withoutVersion,
 } from './client-guide.ts';
 import { editorGuides } from './editor-guides.ts';
+import { clientIdOf, windowId } from './known-clients.ts';
 
 /** Inside a container, loopback addresses refer to the container, not to the machine. */
 const fromContainer: NoteStep = { say: { code: 'from-container' }, isWarning: true };
@@ -421,6 +423,25 @@ export const clientGuides: readonly ClientGuide[] = [
   ...editorGuides,
   ...appGuides,
 ];
+
+const names = new Map([...clientGuides.map(({ id, name }) => [id, name] as const), [windowId, windowTitle]]);
+
+/** What people call the client with this id; null if it has none. */
+export const nameOfClientId = (id: string | null): string | null => names.get(id ?? '') ?? null;
+
+/**
+ * `Claude Code`, or what a client calls itself, without version and remarks: in every list, and in filters. `client`: as in
+ * `RequestRecord`.
+ */
+export function nameOfClient(client: string): string {
+  return nameOfClientId(clientIdOf(client)) ?? (client.split(/[/ ]/, 1)[0] || client);
+}
+
+/** Whether a client is the one that a filter names: by its name, its id, or all that it calls itself. */
+export function isClient(client: string, named: string): boolean {
+  if (client === named || clientIdOf(client) === named) return true;
+  return nameOfClient(client).toLowerCase() === named.toLowerCase();
+}
 
 /** The guide's steps, followed by a note on the endpoints that the client uses. */
 export function stepsOf(guide: ClientGuide, connection: Connection): readonly GuideStep[] {

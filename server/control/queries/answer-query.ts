@@ -45,7 +45,14 @@ import type { ProviderKnowledge } from '../live/provider-knowledge.ts';
 import { type Caller, checkScope, isSummed, type People, whereSignedIn } from '../people/people.ts';
 import type { PriceRenewal } from '../prices/price-renewal.ts';
 import type { Views } from '../views/views.ts';
-import { countRequests, listRequests, viewPin, viewRequest, viewRequestTexts } from './pinned-requests.ts';
+import {
+  clientsNamed,
+  countRequests,
+  listRequests,
+  viewPin,
+  viewRequest,
+  viewRequestTexts,
+} from './pinned-requests.ts';
 import { previewImport, previewTeamPreset } from './preview-import.ts';
 import { type Asker, explainWires, type ModelFacts, viewAllPrices, viewModels } from './view-models.ts';
 import { stopAtUsd, viewPanel } from './view-panel.ts';
@@ -62,7 +69,7 @@ interface QueryPorts {
   held: {
     cache: Pick<AnswerCache, 'view'>;
     captures: Pick<WaitingCaptures, 'ready'>;
-    recentCaptures: Pick<RecentCaptures, 'find' | 'ids'>;
+    recentCaptures: Pick<RecentCaptures, 'find' | 'ids' | 'search'>;
     cassettes: Pick<CassetteControl, 'view'>;
   };
   /** Null where nobody signs in. */
@@ -128,6 +135,7 @@ export function createAnswerQuery(ports: QueryPorts): AnswerQuery {
 
 function createAnswers(ports: QueryPorts): Answers {
   const { views, ledger } = ports;
+  const { recentCaptures } = ports.held;
   return {
     status: () => views.status(),
     providers: () => views.providers(),
@@ -147,14 +155,17 @@ function createAnswers(ports: QueryPorts): Answers {
     prices: () => viewAllPrices(ports),
     route: (query) => viewRoute(ports, query),
     requests: ({ filter, limit, before, sort }, { within }) =>
-      listRequests(ledger, defined({ ...filter, limit, before, sort, within })),
-    'request-count': ({ filter }, { within }) => countRequests(ledger, defined({ ...filter, within })),
+      listRequests({ ledger, recentCaptures }, defined({ ...filter, limit, before, sort, within })),
+    'request-count': ({ filter }, { within }) =>
+      countRequests({ ledger, recentCaptures }, defined({ ...filter, within })),
     'request-names': ({ of }) => ledger.listNames(of),
     request: ({ id }) => viewRequest(ledger, ports.held, id),
     pins: async () => (await ledger.pins.list()).map(viewPin),
     'request-texts': ({ ids }) => viewRequestTexts(ledger, ports.held, ids),
-    sessions: ({ filter, limit, before }, { within }) =>
-      ledger.listSessions(defined({ ...filter, limit, before, ...sessionReading(ports), within })),
+    sessions: async ({ filter, limit, before }, { within }) => {
+      const client = filter.client === undefined ? undefined : await clientsNamed(ledger, filter.client);
+      return ledger.listSessions(defined({ ...filter, client, limit, before, ...sessionReading(ports), within }));
+    },
     session: ({ id }) => viewSession(ports, id),
     refusals: ({ sinceMs }) => ledger.refusals.since(sinceMs),
     clients: () => ledger.listClients(),

@@ -1,7 +1,11 @@
-/** Pinned requests: how they are pinned, listed and found. They are few, so they are filtered here, for both stores. */
+/**
+ * Requests of the ledger and pinned ones: how they are listed, found and pinned. Pinned ones are few, so they are filtered here, for
+ * both stores.
+ */
 
 import { setImmediate } from 'node:timers/promises';
 import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.ts';
+import { isClient } from '../../contract/clients/client-guides.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { parseTruncatedJson } from '../../contract/conversation/parse-truncated-json.ts';
 import { readRequestText } from '../../contract/conversation/request-text.ts';
@@ -10,7 +14,6 @@ import { mostPins, type PinnedRequest, pinContains } from '../../contract/pins.t
 import { fitsFilter } from '../../contract/request-filter.ts';
 import type {
   CapturedBody,
-  PinChange,
   PinnedView,
   PinView,
   RequestCount,
@@ -24,7 +27,9 @@ import type { Snapshot } from '../../routing/snapshot.ts';
 import type { Ledger } from '../../store/sqlite/ledger.ts';
 import type { RequestFilter, RequestPage } from '../../store/sqlite/queries.ts';
 
-export interface AskedRequests extends RequestFilter {
+export interface AskedRequests extends Omit<RequestFilter, 'client' | 'foundElsewhere'> {
+  /** As a filter names it: see `isClient`. */
+  client?: string;
   /** Only pinned ones. */
   pinned?: true;
 }
@@ -32,11 +37,17 @@ export interface AskedRequests extends RequestFilter {
 /** The limit of a page of requests, as in the store. */
 const usualLimit = 100;
 
+/** Where requests are, and what they say. */
+type Searched<Method extends keyof Ledger> = {
+  ledger: Pick<Ledger, Method | 'pins'>;
+  recentCaptures: Pick<RecentCaptures, 'search'>;
+};
+
 export async function listRequests(
-  ledger: Pick<Ledger, 'listRequests' | 'pins'>,
+  { ledger, recentCaptures }: Searched<'listRequests' | 'listNames'>,
   { pinned, ...filter }: AskedRequests,
 ): Promise<RequestPage> {
-  if (!pinned) return ledger.listRequests(filter);
+  if (!pinned) return ledger.listRequests(await inLedger({ ledger, recentCaptures }, filter));
   const requests = (await pinnedIn(ledger, filter)).map(({ request }) => request);
   const { sort, limit = usualLimit, before } = filter;
   const listed = sort ? requests.toSorted(orderBy(sort)) : requests;
@@ -47,10 +58,10 @@ export async function listRequests(
 }
 
 export async function countRequests(
-  ledger: Pick<Ledger, 'countRequests' | 'pins'>,
+  { ledger, recentCaptures }: Searched<'countRequests' | 'listNames'>,
   { pinned, ...filter }: AskedRequests,
 ): Promise<RequestCount> {
-  if (!pinned) return ledger.countRequests(filter);
+  if (!pinned) return ledger.countRequests(await inLedger({ ledger, recentCaptures }, filter));
   const requests = await pinnedIn(ledger, filter);
   return {
     requests: requests.length,
@@ -60,8 +71,29 @@ export async function countRequests(
   };
 }
 
+/** For the ledger, which knows clients by what they call themselves, and not what is said in requests that are in memory. */
+async function inLedger(
+  { ledger, recentCaptures }: Searched<'listNames'>,
+  { client, ...filter }: Omit<AskedRequests, 'pinned'>,
+): Promise<RequestFilter> {
+  return {
+    ...filter,
+    ...(client !== undefined && { client: await clientsNamed(ledger, client) }),
+    ...(filter.search !== undefined && { foundElsewhere: await recentCaptures.search(filter.search) }),
+  };
+}
+
+/** The recorded clients that a filter means. */
+export async function clientsNamed(ledger: Pick<Ledger, 'listNames'>, client: string): Promise<string[]> {
+  const recorded = await ledger.listNames('client');
+  return [client, ...recorded.filter((each) => each !== client && isClient(each, client))];
+}
+
 /** In the order of their arrival, newest first. */
-async function pinnedIn({ pins }: Pick<Ledger, 'pins'>, filter: RequestFilter): Promise<PinnedRequest[]> {
+async function pinnedIn(
+  { pins }: Pick<Ledger, 'pins'>,
+  filter: Omit<AskedRequests, 'pinned'>,
+): Promise<PinnedRequest[]> {
   const { search = '', within } = filter;
   const isWithin = ({ keyId, groupId }: RequestView) =>
     !within ||
@@ -103,12 +135,11 @@ interface PinPorts {
   ledger: Pick<Ledger, 'getRequest' | 'readCapture' | 'pins'>;
   captures: Pick<WaitingCaptures, 'ready'>;
   snapshot: Snapshot;
-  pinChanged(change: PinChange): void;
 }
 
 /** Rejects with a GatewayError: `not_found`, `conflict` or `storage_unavailable`. */
 export async function pinRequest(
-  { ledger, captures, snapshot, pinChanged }: PinPorts,
+  { ledger, captures, snapshot }: PinPorts,
   { id, note }: { id: string; note?: string | undefined },
 ): Promise<{ pin: PinView }> {
   const earlier = await ledger.pins.find(id);
@@ -117,11 +148,7 @@ export async function pinRequest(
     pinnedAt: earlier?.pinnedAt ?? Date.now(),
     note: written === undefined ? (earlier?.note ?? null) : written || null,
   };
-  const changed = ({ keyId, groupId }: RequestView) => {
-    pinChanged({ id, keyId, groupId, pin });
-    return { pin };
-  };
-  if (earlier && (await ledger.pins.note(id, pin.note))) return changed(earlier.request);
+  if (earlier && (await ledger.pins.note(id, pin.note))) return { pin };
   const request = await ledger.getRequest(id);
   if (!request) throw controlError('not_found', { code: 'no-request', id });
   if (request.outcome === null) throw controlError('conflict', { code: 'request-runs', id });
@@ -129,17 +156,11 @@ export async function pinRequest(
   const { capture } = await ledger.readCapture(request);
   const isPinned = await ledger.pins.put({ ...pin, request }, capture && viewCapture(capture), mostPins);
   if (!isPinned) throw controlError('conflict', { code: 'too-many-pins', most: mostPins });
-  return changed(request);
+  return { pin };
 }
 
-export async function unpinRequest(
-  { ledger: { pins }, pinChanged }: Pick<PinPorts, 'pinChanged'> & { ledger: Pick<Ledger, 'pins'> },
-  id: string,
-): Promise<Record<string, never>> {
-  const pinned = await pins.find(id);
-  if (!pinned || !(await pins.remove(id))) throw controlError('not_found', { code: 'no-request', id });
-  const { keyId, groupId } = pinned.request;
-  pinChanged({ id, keyId, groupId, pin: null });
+export async function unpinRequest({ pins }: Pick<Ledger, 'pins'>, id: string): Promise<Record<string, never>> {
+  if (!(await pins.remove(id))) throw controlError('not_found', { code: 'no-request', id });
   return {};
 }
 

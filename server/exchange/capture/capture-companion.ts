@@ -1,5 +1,6 @@
 /** What was sent and received of a request, if it is to be kept. */
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type {
   CapturedAttempt,
   CapturedExchange,
@@ -11,6 +12,9 @@ import type { RequestRecord } from '../../contract/ledger.ts';
 import { finish, finishInSlices, type MaybePromise, type Steps } from '../../ground/promises.ts';
 import type { NextAttempt } from '../../routing/attempt-plan.ts';
 import { type CaptureSwitch, captureHeader } from '../../store/rules/capture-switch.ts';
+import type { FoundRequest } from '../../store/rules/request-conditions.ts';
+import { containsPhrases, phrasesOf } from '../../store/rules/searchable-text.ts';
+import { indexedText } from '../../store/sqlite/text-index.ts';
 import type { LocalReply } from '../answer/local-reply.ts';
 import type { AdmittedRequest, Companion, ReceivedCall, Visit } from '../course/companion.ts';
 import type { AttemptTrace, RequestTrace } from '../record/exchange-trace.ts';
@@ -55,27 +59,27 @@ export class CaptureCompanion implements Companion {
     const maxBytes = cause === null ? recentBodyBytes : snapshot.settings.capture.maxBytes;
     const capture = new ExchangeCapture({ maxBytes, request, secrets: trace.secrets });
     admitted.taps.push(capture.response);
-    return new CaptureVisit(capture, trace.secrets, () => {
-      if (cause === null) recentCaptures.keep(trace.id, capture.hold(trace));
+    return new CaptureVisit(capture, trace.secrets, ({ startedAt }) => {
+      if (cause === null) recentCaptures.keep({ id: trace.id, startedAt }, capture.hold(trace));
       else captures.add(trace.id, capture.exchange(trace));
     });
   }
 }
 
 class CaptureVisit implements Visit {
-  readonly #keep: () => void;
+  readonly #keep: (record: RequestRecord) => void;
   readonly #capture: ExchangeCapture;
   readonly #secrets: readonly string[];
 
   /** @param keep called when an exchange with a row has ended */
-  constructor(capture: ExchangeCapture, secrets: readonly string[], keep: () => void) {
+  constructor(capture: ExchangeCapture, secrets: readonly string[], keep: (record: RequestRecord) => void) {
     this.#capture = capture;
     this.#secrets = secrets;
     this.#keep = keep;
   }
 
-  ended(_record: RequestRecord, hasRow: boolean): void {
-    if (hasRow) this.#keep();
+  ended(record: RequestRecord, hasRow: boolean): void {
+    if (hasRow) this.#keep(record);
   }
 
   unusable(start: Buffer, isCut: boolean): void {
@@ -293,42 +297,90 @@ interface HeldExchange {
   exchange(): MaybePromise<CapturedExchange<Buffer> | null>;
 }
 
+interface RecentRequest extends FoundRequest {
+  held: HeldExchange;
+  /** By which a search finds it; null until one has looked. */
+  words: string | null;
+}
+
 /**
  * The newest requests of a laptop where capture is off: in memory until Sluice ends, and in no ledger, index or export.
  * Secrets are removed when somebody looks, so that a request costs no more than the copy of its bytes.
  */
 export class RecentCaptures {
-  readonly #held = new Map<string, HeldExchange>();
+  readonly #recent = new Map<string, RecentRequest>();
   #bytes = 0;
 
-  keep(id: string, held: HeldExchange): void {
-    this.#held.set(id, held);
+  keep({ id, startedAt }: FoundRequest, held: HeldExchange): void {
+    this.#recent.set(id, { id, startedAt, held, words: null });
     this.#bytes += held.bytes;
-    for (const [oldest, { bytes }] of this.#held) {
-      if (this.#held.size <= mostRequests && this.#bytes <= mostBytes) return;
-      this.#held.delete(oldest);
-      this.#bytes -= bytes;
-    }
+    this.#trim();
   }
 
   find(id: string): MaybePromise<CapturedExchange<Buffer> | null> {
-    return this.#held.get(id)?.exchange() ?? null;
+    return this.#recent.get(id)?.held.exchange() ?? null;
+  }
+
+  /**
+   * Those that a search of stored captures would find if they were stored; but for one whose secrets cannot be removed now,
+   * because too many others wait for that.
+   */
+  async search(search: string): Promise<FoundRequest[]> {
+    const phrases = phrasesOf(search);
+    if (phrases.length === 0) return [];
+    const found: FoundRequest[] = [];
+    for (const recent of [...this.#recent.values()]) {
+      const words = recent.words ?? (await this.#read(recent));
+      if (words !== null && containsPhrases(words, phrases) && this.#isKept(recent)) found.push(recent);
+    }
+    return found.map(({ id, startedAt }) => ({ id, startedAt }));
   }
 
   /** Of the requests that are held. */
   ids(): ReadonlySet<string> {
-    return new Set(this.#held.keys());
+    return new Set(this.#recent.keys());
   }
 
   clear(): void {
-    this.#held.clear();
+    this.#recent.clear();
     this.#bytes = 0;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
+
+  #isKept(recent: RecentRequest): boolean {
+    return this.#recent.get(recent.id) === recent;
+  }
+
+  /** Remembers the words, since searches follow each other while somebody types. Lets other work run in between. */
+  async #read(recent: RecentRequest): Promise<string | null> {
+    await setImmediate();
+    const exchange = await recent.held.exchange();
+    if (!exchange) return null;
+    const { request, response, attempts } = exchange;
+    const bodiesOf = (each: CapturedAttempt<Buffer>) => ({ request: each.request.body, response: each.response.body });
+    const words = indexedText(bodiesOf({ request, response }), attempts.map(bodiesOf));
+    if (recent.words === null && this.#isKept(recent)) {
+      recent.words = words;
+      this.#bytes += bytesOfWords(recent);
+      this.#trim();
+    }
+    return words;
+  }
+
+  #trim(): void {
+    for (const [oldest, recent] of this.#recent) {
+      if (this.#recent.size <= mostRequests && this.#bytes <= mostBytes) return;
+      this.#recent.delete(oldest);
+      this.#bytes -= recent.held.bytes + bytesOfWords(recent);
+    }
+  }
 }
+
+/** As V8 holds them at most. */
+const bytesOfWords = ({ words }: RecentRequest) => 2 * (words?.length ?? 0);
 
 type Redacted = CapturedExchange<Buffer> | null;
 

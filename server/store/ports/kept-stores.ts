@@ -3,7 +3,7 @@
 import type { CapturedExchange } from '../../contract/capture.ts';
 import type { Reserved } from '../../contract/ledger.ts';
 import type { PinnedRequest } from '../../contract/pins.ts';
-import type { CapturedBody } from '../../contract/request-views.ts';
+import type { CapturedBody, PinChange } from '../../contract/request-views.ts';
 import type { MaybePromise } from '../../ground/promises.ts';
 
 /** The result of a look-up. Methods throw a GatewayError `storage_unavailable` if the store cannot be read now. */
@@ -147,6 +147,8 @@ export type PinnedCapture = CapturedExchange<CapturedBody>;
  * the database cannot be used.
  */
 export interface PinStore {
+  /** Calls the listener for each request that is pinned or unpinned, or gets another note, here or at another replica. */
+  onChange(listener: (change: PinChange) => void): void;
   /** Newest request first. */
   list(): MaybePromise<PinnedRequest[]>;
   find(id: string): MaybePromise<PinnedRequest | null>;

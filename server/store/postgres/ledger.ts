@@ -7,13 +7,11 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createSerialQueue } from '../../ground/promises.ts';
 import { settleWithin } from '../../ground/timers.ts';
-import type { PinStore } from '../ports/kept-stores.ts';
 import { number, text } from '../rules/columns.ts';
 import { messageOf, unreadable } from '../rules/failures.ts';
 import { storableRow } from '../rules/storable-row.ts';
 import type { BudgetSums } from '../sqlite/budget-sums.ts';
 import type { Ledger, SessionStates } from '../sqlite/ledger.ts';
-import { pinnedCaptureOf, pinOf, pinRow, pinTypes, storableNote } from '../sqlite/request-filter.ts';
 import type { RetentionLimits } from '../sqlite/retention.ts';
 import { SetAsideRows, setAsideName } from '../sqlite/set-aside-rows.ts';
 import { CaptureRoom } from './captures.ts';
@@ -21,7 +19,8 @@ import { createPostgresQueries, readBudgetUsedUsd } from './ledger-queries.ts';
 import { LedgerSpool } from './ledger-spool.ts';
 import { LedgerWriter, parts } from './ledger-writer.ts';
 import { channel, type Notices } from './notices.ts';
-import { explained, type Postgres, repeat, replaced } from './postgres.ts';
+import { PostgresPins } from './pins.ts';
+import { explained, type Postgres, repeat } from './postgres.ts';
 import { PostgresRefusals } from './refusals.ts';
 import { Replicas } from './replicas.ts';
 import { Sweeps } from './sweeps.ts';
@@ -68,18 +67,19 @@ export async function openPostgresLedger(options: Options): Promise<Ledger> {
   const replicas = new Replicas(replica);
   const refusals = new PostgresRefusals({ postgres, log });
   const stoppedSessions = new StoppedSessions(options);
+  const pins = new PostgresPins(options);
   const keyUses = new KeyUses(reading, log);
   const sweeps = new Sweeps({ postgres, log, settings, captureRoom });
   const flush = async () => {
     await Promise.all([waitingBatches.flush(), refusals.flush()]);
   };
-  await Promise.all([replicas.start(), stoppedSessions.open(), refusals.read(), keyUses.read()]);
+  await Promise.all([replicas.start(), stoppedSessions.open(), pins.open(), refusals.read(), keyUses.read()]);
   return {
     ...createPostgresQueries({ postgres: reading, flush, lastUsed: () => keyUses.lastUsed }),
     ...recordingIn(waitingBatches, keyUses, refusals),
     history: new PostgresUsageHistory(reading, setAside),
     refusals,
-    pins: createPostgresPins(postgres),
+    pins,
     budgets: noBudgetSums,
     sessionStates: sessionStatesIn({ stoppedSessions, waitingBatches, reading, log }),
     flush,
@@ -196,43 +196,6 @@ class KeyUses {
   close(): void {
     clearInterval(this.#polls);
   }
-}
-
-// Pinned requests in PostgreSQL, which all replicas share.
-
-const listed = 'SELECT request, pinned_at, note FROM pins';
-const columns = Object.keys(pinTypes);
-const values = Object.values(pinTypes).map((type, index) => `$${index + 1}::${type}`);
-/** Pins of two replicas at the same moment wait for each other, so that their number is known. */
-const lockSql = 'LOCK TABLE pins IN SHARE ROW EXCLUSIVE MODE';
-const putSql = `INSERT INTO pins (${columns.join(', ')}) SELECT ${values.join(', ')}
-  WHERE (SELECT count(*) FROM pins WHERE id <> $1) < $7
-  ON CONFLICT (id) DO UPDATE SET ${replaced(columns.filter((column) => column !== 'id'))}`;
-
-function createPostgresPins(postgres: Postgres): PinStore {
-  const run = <T>(work: () => Promise<T>) => explained(work, unreadable);
-  return {
-    list: () => run(async () => (await postgres.ask(`${listed} ORDER BY started_at DESC, id`)).rows.map(pinOf)),
-    find: (id) =>
-      run(async () => {
-        const [row] = (await postgres.ask(`${listed} WHERE id = $1`, id)).rows;
-        return row ? pinOf(row) : null;
-      }),
-    readCapture: (id) =>
-      run(async () => pinnedCaptureOf((await postgres.ask('SELECT capture FROM pins WHERE id = $1', id)).rows[0])),
-    put: (pin, capture, most) =>
-      run(() =>
-        postgres.transaction(async (queries) => {
-          await queries.ask(lockSql);
-          return (await queries.ask(putSql, ...pinRow(pin, capture), most)).count > 0;
-        }),
-      ),
-    note: (id, note) =>
-      run(
-        async () => (await postgres.ask('UPDATE pins SET note = $2 WHERE id = $1', id, storableNote(note))).count > 0,
-      ),
-    remove: (id) => run(async () => (await postgres.ask('DELETE FROM pins WHERE id = $1', id)).count > 0),
-  };
 }
 
 // The stopped sessions. Every replica keeps them in memory and is notified of changes by the others.

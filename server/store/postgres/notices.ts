@@ -9,7 +9,7 @@ import { messageOf } from '../rules/failures.ts';
 import { clientConfig, type PostgresOptions } from './postgres.ts';
 
 /** The subject that has changed. */
-type Topic = 'config' | 'sessions' | 'people' | 'prices' | 'secrets';
+type Topic = 'config' | 'sessions' | 'pins' | 'people' | 'prices' | 'secrets';
 
 interface NoticesOptions extends Pick<PostgresOptions, 'url'> {
   log: { warn(fields: object, message: string): void };

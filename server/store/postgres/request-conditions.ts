@@ -5,6 +5,7 @@ import { allOf, anyOf, isAmong, raw, type Sql, sql } from '../rules/condition-sq
 import {
   type AskedCondition,
   conditionsOf,
+  type FoundRequest,
   idFound,
   type NameDimension,
   namesFound,
@@ -118,7 +119,7 @@ const mostHits = 2_000;
 export async function conditionOf(postgres: Postgres, filter: RequestConditions): Promise<Sql> {
   const conditions = conditionsOf(filter).flatMap((asked) => [asked.condition, ...daysOf(asked)]);
   const search = filter.search?.trim() ?? '';
-  if (search !== '') conditions.push(await searched(postgres, search));
+  if (search !== '') conditions.push(await searched(postgres, search, filter.foundElsewhere ?? []));
   return allOf(conditions);
 }
 
@@ -148,7 +149,7 @@ const matched =
     matchedSql(column, value(query), value(earlier));
 
 /** In ids, names, errors, captured bodies and notes. */
-async function searched(postgres: Postgres, search: string): Promise<Sql> {
+async function searched(postgres: Postgres, search: string, elsewhere: readonly FoundRequest[]): Promise<Sql> {
   const found: Sql[] = [];
   const ofId = idFound(search);
   if (ofId) found.push(ofId.condition);
@@ -163,15 +164,15 @@ async function searched(postgres: Postgres, search: string): Promise<Sql> {
     client: await recordedNames(postgres, 'client'),
     error: await recordedNames(postgres, 'error'),
   });
-  const noted = notesFound(search, (await postgres.ask(notedPins)).rows);
-  if (noted.length > 0) {
-    const days = new Set(noted.map(({ startedAt }) => Math.floor(startedAt / dayMs)));
+  const byId = [...notesFound(search, (await postgres.ask(notedPins)).rows), ...elsewhere];
+  if (byId.length > 0) {
+    const days = new Set(byId.map(({ startedAt }) => Math.floor(startedAt / dayMs)));
     found.push(
       allOf([
         moved(isAmong('day', [...days])),
         isAmong(
           'id',
-          noted.map(({ id }) => id),
+          byId.map(({ id }) => id),
         ),
       ]),
     );

@@ -27,6 +27,12 @@ import {
   sql,
 } from './condition-sql.ts';
 
+/** A request that a search finds. Its time says where in the store it is. */
+export interface FoundRequest {
+  id: string;
+  startedAt: number;
+}
+
 /** All given conditions must hold. */
 export interface RequestConditions {
   keyId?: string;
@@ -34,7 +40,8 @@ export interface RequestConditions {
   /** The requested name or the upstream's. */
   model?: string;
   provider?: string;
-  client?: string;
+  /** One of these. */
+  client?: string | readonly string[];
   capability?: Operation;
   /** A verdict, or `failed`. */
   outcome?: (typeof outcomes)[number];
@@ -47,6 +54,8 @@ export interface RequestConditions {
   tokens?: string;
   /** In ids, names of models, providers and clients, errors, captured bodies, and notes of pinned requests. */
   search?: string;
+  /** What the search finds besides: requests whose contents the store does not have. */
+  foundElsewhere?: readonly FoundRequest[];
   sinceMs?: number;
   /** Exclusive. */
   untilMs?: number;
@@ -102,7 +111,7 @@ export function conditionsOf(filter: RequestConditions): AskedCondition[] {
   return [
     ...(within ? [ofKeysAndGroups(within)] : []),
     ...Object.entries(wanted).flatMap(([dimension, name]) =>
-      name === undefined ? [] : [named(dimension as NameDimension, [name])],
+      name === undefined ? [] : [named(dimension as NameDimension, [name].flat())],
     ),
     ...(status === undefined ? [] : [statusCondition(status)]),
     ...outcomeConditions(outcome),
@@ -235,7 +244,7 @@ export function namesFound(
 }
 
 /** Of pinned requests, in rows with `id`, `started_at` and `note`, those whose note contains the search. */
-export function notesFound(search: string, pins: readonly Row[]): { id: string; startedAt: number }[] {
+export function notesFound(search: string, pins: readonly Row[]): FoundRequest[] {
   return pins
     .filter(({ note }) => containsText(text(note) ?? '', search))
     .map((pin) => ({ id: text(pin.id) ?? '', startedAt: number(pin.started_at) ?? 0 }));

@@ -31,6 +31,12 @@ export function phrasesOf(search: string): string[][] {
   return phrasesIn(plainForm(search));
 }
 
+/** Whether words, separated by single spaces, contain all phrases of a search, as the stores' indexes find them. */
+export function containsPhrases(words: string, phrases: readonly (readonly string[])[]): boolean {
+  const ending = (index: number) => (index === phrases.length - 1 ? '' : ' ');
+  return phrases.every((phrase, index) => ` ${words} `.includes(` ${phrase.join(' ')}${ending(index)}`));
+}
+
 /** A query of FTS5 that finds texts with all phrases of the search. Null if the search contains no word. */
 export function matchOf(search: string): string | null {
   const match = ftsOf(phrasesOf(search));

@@ -31,7 +31,8 @@ import {
 interface SessionConditions {
   keyId?: string;
   groupId?: string;
-  client?: string;
+  /** One of these. */
+  client?: string | readonly string[];
   /** Unix milliseconds: with a request since then. */
   sinceMs?: number;
   /** With a request that has not ended. */
@@ -87,7 +88,7 @@ export function sessionsPage(
     before !== undefined && sql`last_seq < ${before}`,
     keyId !== undefined && sql`key_id = ${keyId}`,
     groupId !== undefined && sql`group_id = ${groupId}`,
-    client !== undefined && sql`client = ${client}`,
+    client !== undefined && isAmong('client', [client].flat()),
     sinceMs !== undefined && sql`last_seq >= ${firstSince(sinceMs)}`,
     within !== undefined && anyOf([isAmong('key_id', within.keyIds), isAmong('group_id', within.groupIds)]),
     running === true && sql`id IN (${runningSessions})`,

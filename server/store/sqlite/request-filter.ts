@@ -1,6 +1,7 @@
 /** Where the requests of a filter can be, and their condition in SQLite's SQL. */
 
 import type { PinnedRequest } from '../../contract/pins.ts';
+import type { PinChange, PinView } from '../../contract/request-views.ts';
 import type { PinnedCapture, PinStore } from '../ports/kept-stores.ts';
 import { number, type Row, text } from '../rules/columns.ts';
 import { allOf, anyOf, isAmong, type Sql } from '../rules/condition-sql.ts';
@@ -8,6 +9,7 @@ import { isTemporary, unreadable } from '../rules/failures.ts';
 import {
   type AskedCondition,
   conditionsOf,
+  type FoundRequest,
   idFound,
   namesFound,
   notesFound,
@@ -45,7 +47,10 @@ export async function select(database: Database, index: TextIndex, filter: Reque
   }
   const conditions = asked.map(({ condition }) => condition);
   const search = filter.search?.trim() ?? '';
-  if (search !== '') conditions.push(searched(search, await index.find(search), places));
+  if (search !== '') {
+    const hits = { indexed: await index.find(search), elsewhere: filter.foundElsewhere ?? [] };
+    conditions.push(searched(search, hits, places));
+  }
   const { range, blocks } = places;
   return { condition: allOf(conditions), isWhole: conditions.length === 0, range, blocks };
 }
@@ -53,8 +58,14 @@ export async function select(database: Database, index: TextIndex, filter: Reque
 /** A short beginning of an id matches years; only its newest blocks are searched. */
 const maxIdBlocks = 400;
 
-/** `hits`: requests with a text that contains the search. */
-function searched(search: string, hits: readonly number[], places: Places): Sql {
+/** Requests with a text that contains the search. */
+interface Hits {
+  /** Their sequence numbers. */
+  indexed: readonly number[];
+  elsewhere: readonly FoundRequest[];
+}
+
+function searched(search: string, { indexed, elsewhere }: Hits, places: Places): Sql {
   const { database } = places;
   const ofId = idFound(search);
   const ofNames = namesFound(search, {
@@ -63,19 +74,19 @@ function searched(search: string, hits: readonly number[], places: Places): Sql 
     client: recordedNames(database, 'client'),
     error: recordedNames(database, 'error'),
   });
-  const noted = notesFound(search, database.prepare(notedPins).all());
+  const byId = [...notesFound(search, database.prepare(notedPins).all()), ...elsewhere];
   places.limitTo([
-    ...hits.map(blockOf),
+    ...indexed.map(blockOf),
     ...(ofId ? blocksDuring(database, ofId.times).slice(0, maxIdBlocks) : []),
     ...ofNames.flatMap(({ names = [] }) => places.ofNames(names)),
-    ...noted.flatMap(({ startedAt }) => blocksDuring(database, { sinceMs: startedAt, untilMs: startedAt })),
+    ...byId.flatMap(({ startedAt }) => blocksDuring(database, { sinceMs: startedAt, untilMs: startedAt })),
   ]);
   const found = [...(ofId ? [ofId] : []), ...ofNames].map(({ condition }) => condition);
   return anyOf([
-    isAmong('seq', hits),
+    isAmong('seq', indexed),
     isAmong(
       'id',
-      noted.map(({ id }) => id),
+      byId.map(({ id }) => id),
     ),
     ...found,
   ]);
@@ -159,23 +170,42 @@ export function createPins(database: Database): PinStore {
       throw isTemporary(error) ? unreadable(error) : error;
     }
   };
+  const listeners: ((change: PinChange) => void)[] = [];
+  const tell = (request: PinnedRequest['request'], pin: PinView | null) => {
+    for (const listener of listeners) listener(changeOf(request, pin));
+  };
+  const find = (id: string) => {
+    const row = database.prepare(`${listed} WHERE id = ?`).get(id);
+    return row ? pinOf(row) : null;
+  };
   return {
+    onChange: (listener) => void listeners.push(listener),
     list: () => run(() => database.prepare(`${listed} ORDER BY started_at DESC, id`).all().map(pinOf)),
-    find: (id) =>
-      run(() => {
-        const row = database.prepare(`${listed} WHERE id = ?`).get(id);
-        return row ? pinOf(row) : null;
-      }),
+    find: (id) => run(() => find(id)),
     readCapture: (id) => run(() => pinnedCaptureOf(database.prepare('SELECT capture FROM pins WHERE id = ?').get(id))),
     put: (pin, capture, most) =>
       run(() => {
         const insert = database.prepare(`INSERT OR REPLACE INTO pins SELECT ?, ?, ?, ?, ?, ?
           WHERE (SELECT count(*) FROM pins WHERE id <> ?) < ?`);
-        return insert.run(...pinRow(pin, capture), pin.request.id, most).changes > 0;
+        const isPut = insert.run(...pinRow(pin, capture), pin.request.id, most).changes > 0;
+        if (isPut) tell(pin.request, { pinnedAt: pin.pinnedAt, note: storableNote(pin.note) });
+        return isPut;
       }),
     note: (id, note) =>
-      run(() => database.prepare('UPDATE pins SET note = ? WHERE id = ?').run(storableNote(note), id).changes > 0),
-    remove: (id) => run(() => database.prepare('DELETE FROM pins WHERE id = ?').run(id).changes > 0),
+      run(() => {
+        const isNoted =
+          database.prepare('UPDATE pins SET note = ? WHERE id = ?').run(storableNote(note), id).changes > 0;
+        const pinned = isNoted ? find(id) : null;
+        if (pinned) tell(pinned.request, { pinnedAt: pinned.pinnedAt, note: pinned.note });
+        return isNoted;
+      }),
+    remove: (id) =>
+      run(() => {
+        const pinned = find(id);
+        const isRemoved = database.prepare('DELETE FROM pins WHERE id = ?').run(id).changes > 0;
+        if (pinned) tell(pinned.request, null);
+        return isRemoved;
+      }),
   };
 }
 
@@ -198,11 +228,15 @@ export function pinRow({ request, pinnedAt, note }: PinnedRequest, capture: Pinn
 export const storableNote = (note: string | null) => (note === null ? null : storableText(note));
 
 export function pinOf(row: Row): PinnedRequest {
-  return {
-    request: JSON.parse(text(row.request) ?? ''),
-    pinnedAt: number(row.pinned_at) ?? 0,
-    note: text(row.note),
-  };
+  return { request: JSON.parse(text(row.request) ?? ''), ...viewOf(row) };
+}
+
+export function viewOf(row: Row): PinView {
+  return { pinnedAt: number(row.pinned_at) ?? 0, note: text(row.note) };
+}
+
+export function changeOf({ id, keyId, groupId }: Omit<PinChange, 'pin'>, pin: PinView | null): PinChange {
+  return { id, keyId, groupId, pin };
 }
 
 export function pinnedCaptureOf(row: Row | undefined): PinnedCapture | null {

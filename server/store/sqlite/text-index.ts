@@ -101,5 +101,8 @@ export function indexedText(capture: Bodies, attempts: readonly Pick<Bodies, 're
     : [request.subarray(0, requestStartBytes), request.subarray(request.length - requestEndBytes)];
   const responses = [capture.response?.subarray(0, responseBytes)];
   for (const { response } of attempts) responses.push(response?.subarray(0, attemptsBytes));
-  return [...parts, ...responses].map((part) => (part ? searchableText(Buffer.from(part).toString()) : '')).join(' ');
+  return [...parts, ...responses]
+    .map((part) => (part ? searchableText(Buffer.from(part).toString()) : ''))
+    .filter((words) => words !== '')
+    .join(' ');
 }

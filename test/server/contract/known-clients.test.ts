@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { arrangeSteps, clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
+import {
+  arrangeSteps,
+  clientGuides,
+  isClient,
+  nameOfClient,
+  stepsOf,
+} from '../../../server/contract/clients/client-guides.ts';
 import { clientIdOf, isIdentifiable, isTool, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
-import { clientNameOf } from '../../../server/contract/ledger.ts';
-import { programOf } from '../../../server/contract/session-views.ts';
 
 const aiSdk = 'ai-sdk-provider-utils/5.0.81 node.js/24';
 
@@ -54,12 +58,21 @@ describe('a client', () => {
   });
 
   it.each([
-    ['Mozilla/5.0 (X11; Linux x86_64) [Sluice window]', 'Sluice window', 'Sluice window'],
-    ['Mozilla/5.0 (X11; Linux x86_64)', 'Mozilla/5.0 (X11; Linux x86_64)', 'Mozilla/5.0'],
-    ['claude-cli/2.1.197 (external, cli)', 'claude-cli/2.1.197 (external, cli)', 'claude-cli/2.1.197'],
-  ])('%s is called %s, and the program %s', (client, name, program) => {
-    expect(clientNameOf(client)).toBe(name);
-    expect(programOf(client)).toBe(program);
+    ['Mozilla/5.0 (X11; Linux x86_64) [Sluice window]', 'Sluice window'],
+    ['Mozilla/5.0 (X11; Linux x86_64)', 'Mozilla'],
+    ['claude-cli/2.1.197 (external, cli)', 'Claude Code'],
+    ['something-of-its-own/1 (x)', 'something-of-its-own'],
+    ['/', '/'],
+    ['', ''],
+  ])('%s is called %s, and found by that in whatever case', (client, name) => {
+    expect(nameOfClient(client)).toBe(name);
+    for (const named of [client, name, name.toUpperCase()]) expect(isClient(client, named), named).toBe(true);
+    for (const other of ['claude', 'Claude Code 2', 'aider']) expect(isClient(client, other), other).toBe(false);
+  });
+
+  it('is found by its id, too', () => {
+    expect(isClient('claude-cli/2.1.197 (external, cli)', 'claude-code')).toBe(true);
+    expect(isClient('codex_cli_rs/0.61', 'claude-code')).toBe(false);
   });
 
   it.each([

@@ -58,6 +58,8 @@ async function ask(sluice: TestGateway, body: object = {}, headers: Record<strin
 }
 
 const full = (sluice: TestGateway, id: string) => sluice.gateway.query({ type: 'request', id });
+const found = async (sluice: TestGateway, search: string, more: object = {}) =>
+  (await sluice.gateway.query({ type: 'requests', filter: { search, ...more } })).requests.map(({ id }) => id);
 const isKept = async (sluice: TestGateway, id: string) => (await full(sluice, id)).capture !== null;
 
 /** What differs between two requests that are alike. */
@@ -121,17 +123,52 @@ describe('a request of a laptop', () => {
     for (const secret of ['upstream-secret', testKey, 'sk-proj-abcdefghijklmnop']) expect(text).not.toContain(secret);
   });
 
-  test('is in no file, no search and no export', async () => {
+  test('is in no file, no index and no export', async () => {
     upstream.answer((_request, response) => json(response, { said: 'bumblebee' }));
     const sluice = await laptop('unasked');
     const id = await ask(sluice);
     expect(await isKept(sluice, id)).toBe(true);
-    const search = (text: string) => sluice.gateway.query({ type: 'requests', filter: { search: text } });
-    expect((await search('aardvark')).requests).toEqual([]);
+    expect(await found(sluice, 'aardvark bumblebee')).toEqual([id]);
+    let exported = '';
+    for await (const piece of sluice.gateway.exportRequests('jsonl', { search: 'aardvark' })) exported += piece;
+    expect(exported).toContain(id);
     const { requests } = await sluice.gateway.query({ type: 'requests' });
-    expect(JSON.stringify(requests)).not.toContain('aardvark');
+    for (const told of [JSON.stringify(requests), exported]) expect(told).not.toContain('aardvark');
     await sluice.gateway.stop(1_000);
     for (const word of ['aardvark', 'bumblebee']) expect(filesWith(sluice.folder, word)).toEqual([]);
+  });
+
+  test('is found by what it says as captures are, among them and page by page, and not by its secrets', async () => {
+    upstream.answer((_request, response) => json(response, { said: 'upstream-secret', note: 'Grüße' }));
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-recent-'));
+    putEmptyLedger(folder);
+    const sluice = await laptop('on', { folder });
+    const ids: string[] = [];
+    for (let count = 0; count < 7; count++) {
+      const key = count % 2 === 0 ? {} : { authorization: `Bearer ${capturedKey}` };
+      ids.push(await ask(sluice, { note: `sort the heap ${count === 3 ? 'gate.md' : 'gate'}` }, key));
+    }
+    const newestFirst = ids.toReversed();
+    for (const search of ['heap', 'the hea', 'GRUSSE aard']) expect(await found(sluice, search)).toEqual(newestFirst);
+    expect(await found(sluice, 'gate.md')).toEqual([ids[3]]);
+    for (const nothing of ['eap', 'heap.the', 'upstream-secret']) expect(await found(sluice, nothing)).toEqual([]);
+    const filter = { search: 'heap' };
+    expect(await sluice.gateway.query({ type: 'request-count', filter })).toMatchObject({ requests: 7 });
+    const paged: string[] = [];
+    for (let before: number | null | undefined; before !== null; ) {
+      const page = await sluice.gateway.query({
+        type: 'requests',
+        filter,
+        limit: 2,
+        ...(before !== undefined && { before }),
+      });
+      paged.push(...page.requests.map(({ id }) => id));
+      before = page.next;
+    }
+    expect(paged).toEqual(newestFirst);
+    expect(await found(sluice, 'heap', { keyId: 'k1' })).toEqual(newestFirst.filter((_, index) => index % 2 === 0));
+    await sluice.gateway.execute({ type: 'settings.update', changes: { capture: { recent: 'off' } } });
+    expect(await found(sluice, 'heap')).toEqual(newestFirst.filter((_, index) => index % 2 === 1));
   });
 
   test('is one of the newest 50, which hold 16 MB together and 256 kB of each body', async () => {

@@ -80,6 +80,31 @@ describe.runIf(hasPostgres())('two replicas', () => {
     expect(await counted()).toMatchObject({ keyId: 'k1', reason: 'rate_limit_exceeded' });
   });
 
+  test('tell their windows of requests that are pinned, noted and unpinned at the other', async () => {
+    upstream.answer((_request, response) => json(response, completion({ content: 'Hi' })));
+    await start();
+    const { request_id: id = '' } = await one.client.chat.completions
+      .create({ model: 'gpt-x', messages: [{ role: 'user', content: 'hello' }] })
+      .withResponse();
+    await one.record(id ?? '');
+    const told: unknown[] = [];
+    const stopListening = other.gateway.onEvent(({ event }) => {
+      if (event.type === 'pin-changed') told.push(event.pin);
+    });
+    const { execute } = one.gateway;
+    const changes = [
+      { type: 'request.pin', note: 'slow' },
+      { type: 'request.pin', note: 'slower' },
+      { type: 'request.unpin' },
+    ] as const;
+    for (const [index, change] of changes.entries()) {
+      await execute({ ...change, id: id ?? '' });
+      await eventually(() => told.length > index);
+    }
+    expect(told).toMatchObject([{ note: 'slow' }, { note: 'slower' }, null]);
+    stopListening();
+  });
+
   test('lead to a job that either has made, as soon as the client knows it', async () => {
     let made = 0;
     upstream.answer(({ method, url: path }, response) => {

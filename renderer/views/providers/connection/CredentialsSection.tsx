@@ -13,6 +13,7 @@ import { Section } from '../../../components/layout/Section.tsx';
 import list from '../../../components/lists/List.module.css';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useCommand } from '../../../state/control/use-command.ts';
+import { useCredentialName } from '../../../state/providers/providers.ts';
 import { useCanChange } from '../../../state/rights/use-rights.ts';
 import classes from '../Providers.module.css';
 
@@ -23,6 +24,7 @@ type Editing = { credential: CredentialView | null } | null;
 export function CredentialsSection({ provider }: { provider: ProviderView }) {
   const { messages, formats } = useLocalization();
   const names = messages.providers.credential;
+  const nameOf = useCredentialName();
   const canChange = useCanChange();
   const [editing, setEditing] = useState<Editing>(null);
   const [removing, setRemoving] = useState<CredentialView | null>(null);
@@ -55,7 +57,7 @@ export function CredentialsSection({ provider }: { provider: ProviderView }) {
       <ModalFrame
         opened={editing !== null}
         onClose={() => setEditing(null)}
-        title={editing?.credential ? names.replaceTitle(nameOf(editing.credential)) : names.add}
+        title={editing?.credential ? names.replaceTitle(nameOf(id, editing.credential.id)) : names.add}
       >
         <CredentialForm
           provider={id}
@@ -67,10 +69,6 @@ export function CredentialsSection({ provider }: { provider: ProviderView }) {
       <RemoveCredential provider={id} credential={removing} onClose={() => setRemoving(null)} />
     </Section>
   );
-}
-
-function nameOf({ id, label }: CredentialView): string {
-  return label ?? id;
 }
 
 interface CredentialRowProps {
@@ -85,8 +83,8 @@ function CredentialRow({ provider, credential, onReplace, onRemove }: Credential
   const names = messages.providers.credential;
   const canChange = useCanChange();
   const command = useCommand();
-  const name = nameOf(credential);
   const { id, reference, health } = credential;
+  const name = useCredentialName()(provider, id);
   const isInTrouble = credential.enabled && health.state !== 'ok';
   return (
     <li className={list.row}>
@@ -148,6 +146,7 @@ interface RemoveCredentialProps {
 
 function RemoveCredential({ provider, credential, onClose }: RemoveCredentialProps) {
   const { credential: names } = useMessages().providers;
+  const nameOf = useCredentialName();
   const command = useCommand();
   const close = () => {
     command.forget();
@@ -160,7 +159,7 @@ function RemoveCredential({ provider, credential, onClose }: RemoveCredentialPro
     <ConfirmDialog
       opened={credential !== null}
       title={names.removeTitle}
-      text={credential ? names.removeText(nameOf(credential)) : ''}
+      text={credential ? names.removeText(nameOf(provider, credential.id)) : ''}
       confirm={names.removeConfirm}
       isRunning={command.isRunning}
       problem={command.problem}

@@ -13,7 +13,7 @@ import { useLocalization, useMessages } from '../../../messages/use-messages.ts'
 import { useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { type QueryState, useQuery } from '../../../state/control/use-query.ts';
-import { useCredentialName } from '../../../state/providers/providers.ts';
+import { credentialNameOf, useCredentialName } from '../../../state/providers/providers.ts';
 import { createSessionValue, useSessionValue } from '../../../state/window/session-value.ts';
 import classes from '../Providers.module.css';
 import { fixOf } from './probe-fix.ts';
@@ -256,7 +256,11 @@ function FixButton({ provider, report, onFixed }: FixButtonProps) {
       <ModalFrame
         opened={isReplacing}
         onClose={() => setReplacing(false)}
-        title={replaced ? credentialNames.replaceTitle(replaced.label ?? replaced.id) : credentialNames.add}
+        title={
+          replaced
+            ? credentialNames.replaceTitle(credentialNameOf(provider.credentials, replaced.id, credentialNames))
+            : credentialNames.add
+        }
       >
         <CredentialForm
           provider={provider.id}

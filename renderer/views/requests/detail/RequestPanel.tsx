@@ -2,14 +2,18 @@ import { ActionIcon, Button, Modal, Skeleton, Stack, Textarea } from '@mantine/c
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconPin, IconPinFilled, IconX } from '@tabler/icons-react';
 import { type FormEvent, Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { nameOfClient } from '../../../../server/contract/clients/client-guides.ts';
 import { longestNote } from '../../../../server/contract/pins.ts';
 import type { PinView, RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
+import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { type CommandRunner, useCommand } from '../../../state/control/use-command.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
+import { useNameOf } from '../../../state/control/use-found.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { unsavedEdits } from '../../../state/edits/unsaved-edits.ts';
+import { useProviderName } from '../../../state/providers/providers.ts';
 import { gistOf } from '../facts/usage-amounts.ts';
 import { usePanelKeys, withPanelKeys } from '../keyboard/use-panel-keys.ts';
 import { Outcome } from '../list/RequestRow.tsx';
@@ -106,6 +110,7 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
           <HeadAct label={names.next} keys="J" onClick={onNext} icon={<IconChevronDown size={18} />} />
           <HeadAct label={close} keys="Esc" onClick={onClose} icon={<IconX size={18} />} />
         </div>
+        {full && <Subject request={full.request} />}
         {full && <Gist full={full} />}
         {pinning.problem && <CommandProblem problem={pinning.problem} />}
         {full?.pin && <PinNote key={id} id={id} pin={full.pin} />}
@@ -128,13 +133,38 @@ function PanelContent({ id, onClose, onNext, onPrevious, dialog, onDialog }: Pan
 function Headline({ request }: { request: RequestView }) {
   const { method, route } = request;
   return (
-    <h2 className={classes.headline}>
-      <Outcome request={request} />{' '}
-      <span className={classes.mono}>
-        {method} {route}
+    <>
+      <span className={classes.outcome}>
+        <Outcome request={request} />
       </span>
-    </h2>
+      <h2 className={`${classes.headline} ${classes.mono}`}>
+        {method}{' '}
+        {withIndexKeys(route.split(/(?=\/)/)).map(({ key, value }) => (
+          // A long one is broken between its parts.
+          <Fragment key={key}>
+            <wbr />
+            {value}
+          </Fragment>
+        ))}
+      </h2>
+    </>
   );
+}
+
+/** The model, who answered and who asked, as far as it is known. */
+function Subject({ request: { modelAsked, modelServed, provider, client, keyId } }: { request: RequestView }) {
+  const { subject: names } = useMessages().inspector;
+  const providerName = useProviderName();
+  const keyName = useNameOf('key', keyId);
+  const isRenamed = modelServed !== null && modelAsked !== null && modelServed !== modelAsked;
+  const model = isRenamed ? `${modelAsked} → ${modelServed}` : (modelAsked ?? modelServed);
+  const by = provider && providerName(provider);
+  const facts = [
+    model && by ? names.via(model, by) : (model ?? by),
+    client && nameOfClient(client),
+    keyName && names.key(keyName),
+  ].filter((fact) => fact !== null && fact !== '');
+  return facts.length > 0 && <p className={classes.subject}>{facts.join(' · ')}</p>;
 }
 
 /** What matters most of any request, in sight whatever tab is open. */

@@ -53,8 +53,8 @@ interface AttemptProps {
 function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
   const { messages, formats } = useLocalization();
   const { causes, droppedEvents, failures, noAnswer, upstreamId } = messages.requests;
-  const credentialName = useCredentialName();
-  const { provider, model, credential, status, failure, totalMs } = attempt;
+  const { provider, model, status, failure, totalMs } = attempt;
+  const credential = useChosenCredential(provider, attempt.credential);
   const api = captured?.request.url ? apiOfUrl(captured.request.url) : null;
   return (
     <li className={`${classes.attempt} ${failure ? classes.failed : classes.fine}`}>
@@ -72,9 +72,7 @@ function Attempt({ number, attempt, isOnly, captured }: AttemptProps) {
       </div>
       {attempt.error && <FailureWords error={attempt.error} className={classes.words} />}
       {credential && (
-        <p className={classes.soft}>
-          {messages.labelled(messages.requests.factNames.credential, credentialName(provider, credential))}
-        </p>
+        <p className={classes.soft}>{messages.labelled(messages.requests.factNames.credential, credential)}</p>
       )}
       {/* If there is only one attempt, its usage is that of the request. */}
       {!isOnly && <AttemptUsage attempt={attempt} />}
@@ -151,6 +149,15 @@ export function FailureWords({ error, className }: { error: string; className: s
   if (words === '') return null;
   if (by === 'provider') return <blockquote className={className}>{words}</blockquote>;
   return <p className={className}>{by === 'connection' ? inspector.connectionError(words) : words}</p>;
+}
+
+/** What the credential is called, if its provider has others; otherwise null. */
+export function useChosenCredential(provider: string | null, credential: string | null): string | null {
+  const credentialName = useCredentialName();
+  const hasOthers = useControlState(({ views }) =>
+    views?.providers.some(({ id, credentials }) => id === provider && credentials.length > 1),
+  );
+  return hasOthers && provider !== null && credential !== null ? credentialName(provider, credential) : null;
 }
 
 /**

@@ -8,11 +8,10 @@ import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useGroup, useKey } from '../../../state/control/use-found.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
-import { useCredentialName } from '../../../state/providers/providers.ts';
 import { outputRateOf } from '../../../state/requests/live-request.ts';
 import { useRights } from '../../../state/rights/use-rights.ts';
 import classes from '../detail/RequestPanel.module.css';
-import { ProviderLink } from './Attempts.tsx';
+import { ProviderLink, useChosenCredential } from './Attempts.tsx';
 import { usageAmounts } from './usage-amounts.ts';
 
 /** The request, its target, timing, usage and cost. */
@@ -52,7 +51,7 @@ function Facts({ request }: { request: RequestView }) {
   const key = useKey(request.keyId);
   const group = useGroup(request.groupId);
   const { modelAsked, modelServed, provider, credential, totalMs, firstByteMs } = request;
-  const credentialName = useCredentialName();
+  const credentialName = useChosenCredential(provider, credential);
   const { mayOpen } = useRights();
   const groupName = group && (group.name ?? group.id);
   const groupLink = group && mayOpen('/groups') ? <Link href={`/groups/${group.id}`}>{groupName}</Link> : groupName;
@@ -70,7 +69,7 @@ function Facts({ request }: { request: RequestView }) {
     [names.rate, rate !== null && names.tokensPerSecond(formats.number(rate))],
     [factNames.model, isRenamed ? `${modelAsked ?? nothing} → ${modelServed}` : modelAsked],
     [factNames.provider, provider && <ProviderLink id={provider} />],
-    [factNames.credential, provider && credential && credentialName(provider, credential)],
+    [factNames.credential, credentialName],
     [factNames.key, keyLink ?? request.keyId],
     [factNames.group, groupLink ?? request.groupId],
     [factNames.stream, request.stream ? streamed : notStreamed],

@@ -1,5 +1,5 @@
 import { Button, Group, Menu, TextInput } from '@mantine/core';
-import { IconBookmark, IconTrash, IconX } from '@tabler/icons-react';
+import { IconBookmark, IconDownload, IconTrash, IconX } from '@tabler/icons-react';
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
 import {
   conditionsOf,
@@ -10,11 +10,11 @@ import {
 import { MenuButton } from '../../../components/buttons/IconAction.tsx';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import filterBar from '../../../components/selects/FilterBar.module.css';
-import { FilterFold } from '../../../components/selects/FilterFold.tsx';
+import { FilterFold, useIsFolded } from '../../../components/selects/FilterFold.tsx';
 import { FilterSelect } from '../../../components/selects/FindSelect.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useNameOf } from '../../../state/control/use-found.ts';
-import { filterOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
+import { addressOf, filterOf, queryOf, type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
 import { type ColumnName, chooseColumns, columnsIn, useChosenColumns } from '../list/columns.ts';
 import classes from '../Requests.module.css';
 import type { FilterValues } from './completions.ts';
@@ -31,6 +31,7 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
   const { requests: names } = useMessages();
   const { usual, more, values } = useFilterChoices(filter);
   const inputRef = useRef<HTMLInputElement>(null);
+  const isFolded = useIsFolded();
   const change = (next: ShownFilter) => {
     onChange(next);
     // What had the focus may be gone.
@@ -56,14 +57,16 @@ export function RequestFilters({ filter, onChange }: RequestFiltersProps) {
         onChange={onChange}
         onBackspace={() => onChange(withoutLastChip(filter))}
       />
-      <FilterFold count={chipsOf(filter).length} usual={menus(usual)} more={menus(more)} />
-      <SavedFilters filter={filter} onChoose={onChange} />
-      {searchOf(filter) !== '' && (
-        <Button size="xs" variant="subtle" onClick={() => onChange({})}>
-          {names.clearFilters}
-        </Button>
-      )}
-      <FilterChips filter={filter} values={values} onChange={change} />
+      <FilterFold count={chipsOf(filter).length} usual={menus(usual)} more={menus(more)}>
+        <SavedFilters filter={filter} onChoose={onChange} />
+        {isFolded && <ExportMenu filter={filter} />}
+        {searchOf(filter) !== '' && (
+          <Button size="xs" variant="subtle" onClick={() => onChange({})}>
+            {names.clearFilters}
+          </Button>
+        )}
+        <FilterChips filter={filter} values={values} onChange={change} />
+      </FilterFold>
     </search>
   );
 }
@@ -127,6 +130,22 @@ function Chip({ condition: { field, value }, values, onRemove }: ChipProps) {
       <span className={classes.chipText}>{text}</span>
       <IconX size={12} aria-hidden />
     </button>
+  );
+}
+
+/** Downloads the filtered requests as the engine streams them. On the desktop, main answers the same address. */
+export function ExportMenu({ filter }: { filter: ShownFilter }) {
+  const { requests: names } = useMessages();
+  const hrefFor = (format: 'csv' | 'jsonl') => `/control/requests.${format}${addressOf(queryOf(filter, Date.now()))}`;
+  return (
+    <MenuButton label={names.export} icon={<IconDownload size={14} aria-hidden />} side="end">
+      <Menu.Item component="a" href={hrefFor('csv')} download>
+        {names.exportCsv}
+      </Menu.Item>
+      <Menu.Item component="a" href={hrefFor('jsonl')} download>
+        {names.exportJsonl}
+      </Menu.Item>
+    </MenuButton>
   );
 }
 

@@ -6,7 +6,13 @@ import { type Localization, useLocalization } from '../../../messages/use-messag
 import { useControlState } from '../../../state/control/use-control.ts';
 import { useQuery } from '../../../state/control/use-query.ts';
 import { useProviderName } from '../../../state/providers/providers.ts';
-import { filterOf, type ShownFilter, searchOf, statusClasses } from '../../../state/requests/request-filter.ts';
+import {
+  clientOptions,
+  filterOf,
+  type ShownFilter,
+  searchOf,
+  statusClasses,
+} from '../../../state/requests/request-filter.ts';
 import { FilterValues } from './completions.ts';
 
 type ChoiceField =
@@ -77,7 +83,7 @@ export function useFilterChoices(filter: ShownFilter): {
         provider: providerOptions,
         key: namedOptions(keys),
         group: namedOptions(groups),
-        client: optionsOf(clients),
+        client: clientOptions(clients),
         status: statusOptions,
         outcome: outcomeOptions,
         capability: optionsOf(operations),
@@ -102,7 +108,7 @@ export function useFilterChoices(filter: ShownFilter): {
       choice('groupId', 'group'),
       choice('status', statusOptions),
       choice('capability', optionsOf(operations)),
-      choice('client', optionsOf(clients)),
+      choice('client', clientOptions(clients)),
     ],
   };
 }

@@ -4,7 +4,6 @@ import { ListSkeleton } from '../../../components/feedback/ListSkeleton.tsx';
 import { FirstCall } from '../../../components/first-call/FirstCall.tsx';
 import { useMessages } from '../../../messages/use-messages.ts';
 import { useKeyChoice } from '../../../state/choices/use-key-choice.ts';
-import { useControlState } from '../../../state/control/use-control.ts';
 import { type ShownFilter, searchOf } from '../../../state/requests/request-filter.ts';
 import type { ColumnName } from './columns.ts';
 import classes from './RequestTable.module.css';
@@ -59,14 +58,9 @@ type NothingProps = Pick<RequestListProps, 'filter'> & Pick<ShownRequests, 'prob
 function Nothing({ filter, problem, repairedPercent }: NothingProps) {
   const { requests: names } = useMessages();
   const choice = useKeyChoice();
-  const isInMemory = useControlState(({ views }) => views !== null && views.status.recentCapture !== null);
   if (problem) return <ListFoot isLoading={false} problem={problem} />;
   if (repairedPercent !== null) return <EmptyNote title={names.noneFitYet} next={names.noneFitYetNext} />;
-  if (searchOf(filter) !== '') {
-    return (
-      <EmptyNote title={names.noneFit} next={isInMemory && filter.search ? names.noneFitInMemory : names.noneFitNext} />
-    );
-  }
+  if (searchOf(filter) !== '') return <EmptyNote title={names.noneFit} next={names.noneFitNext} />;
   return (
     <EmptyNote title={names.emptyTitle} next={names.emptyNext}>
       <FirstCall choice={choice} />

@@ -1,8 +1,10 @@
 import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
+import { nameOfClient } from '../../../../server/contract/clients/client-guides.ts';
 import { meaningOf, verdictOf } from '../../../../server/contract/count.ts';
-import { type AttemptRecord, clientNameOf } from '../../../../server/contract/ledger.ts';
+import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
+import type { FilterCondition } from '../../../../server/contract/request-filter.ts';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';
 import { nothing } from '../../../messages/formats.ts';
 import { useLocalization } from '../../../messages/use-messages.ts';
@@ -26,6 +28,8 @@ interface RequestRowProps {
   position: number;
   /** Address of the request's details. */
   href: string;
+  /** Address of the list with one more condition; null where rows are touched, and lead to their request alone. */
+  hrefWith: ((condition: FilterCondition) => string) | null;
   /** Whether the request's details are open. */
   isOpen: boolean;
   isTabStop: boolean;
@@ -37,7 +41,7 @@ interface RequestRowProps {
 
 /** One request. Re-renders only when it changes or moves, and each second while it runs. */
 export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
-  const { request, columns, providerName, top, position, isOpen, isPicked } = props;
+  const { request, columns, providerName, hrefWith, top, position, isOpen, isPicked } = props;
   return (
     <tr
       className={`${classes.row} ${isOpen ? classes.open : ''} ${isPicked ? classes.picked : ''}`}
@@ -47,13 +51,13 @@ export const RequestRow = memo(function RequestRow(props: RequestRowProps) {
       {columns.map((name) => {
         if (name === 'request') return <RequestCell key={name} {...props} />;
         const Cell = cells[name];
-        return <Cell key={name} request={request} providerName={providerName} />;
+        return <Cell key={name} request={request} providerName={providerName} hrefWith={hrefWith} />;
       })}
     </tr>
   );
 });
 
-type CellProps = Pick<RequestRowProps, 'request' | 'providerName'>;
+type CellProps = Pick<RequestRowProps, 'request' | 'providerName' | 'hrefWith'>;
 
 const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>> = {
   status: ({ request }) => (
@@ -63,13 +67,20 @@ const cells: Record<Exclude<ColumnName, 'request'>, FunctionComponent<CellProps>
     </td>
   ),
   time: TimeCell,
-  model: ({ request: { modelAsked, modelServed } }) => (
-    <NameCell className={`${classes.model} ${classes.mono}`} name={modelAsked ?? modelServed} />
-  ),
+  model: ({ request: { modelAsked, modelServed }, hrefWith }) => {
+    const name = modelAsked ?? modelServed;
+    return <NameCell field="model" name={name} hrefWith={hrefWith} className={`${classes.model} ${classes.mono}`} />;
+  },
   provider: ProviderCell,
-  key: ({ request }) => <NameCell name={useNameOf('key', request.keyId)} />,
-  group: ({ request }) => <NameCell name={useNameOf('group', request.groupId)} />,
-  client: ({ request }) => <NameCell name={request.client && clientNameOf(request.client)} />,
+  key: ({ request: { keyId }, hrefWith }) => (
+    <NameCell field="key" value={keyId} name={useNameOf('key', keyId)} hrefWith={hrefWith} />
+  ),
+  group: ({ request: { groupId }, hrefWith }) => (
+    <NameCell field="group" value={groupId} name={useNameOf('group', groupId)} hrefWith={hrefWith} />
+  ),
+  client: ({ request: { client }, hrefWith }) => (
+    <NameCell field="client" name={client && nameOfClient(client)} hrefWith={hrefWith} />
+  ),
   firstByte: ({ request: { firstByteMs } }) => {
     const { formats } = useLocalization();
     return <td className={classes.firstByte}>{firstByteMs === null ? nothing : formats.duration(firstByteMs)}</td>;
@@ -107,15 +118,16 @@ function RequestCell({ request, firstWords, href, isOpen, isTabStop, isPicked, i
   const isTold = firstWords !== '';
   return (
     <td className={isTold ? classes.request : `${classes.request} ${classes.mono}`}>
-      <input
-        type="checkbox"
-        className={classes.pick}
-        // X selects the row that has the focus.
-        tabIndex={-1}
-        checked={isPicked}
-        aria-label={names.picks.select(methodAndRoute)}
-        onChange={() => togglePick(request.id)}
-      />
+      <label className={classes.pick}>
+        <input
+          type="checkbox"
+          // X selects the row that has the focus.
+          tabIndex={-1}
+          checked={isPicked}
+          aria-label={names.picks.select(methodAndRoute)}
+          onChange={() => togglePick(request.id)}
+        />
+      </label>
       <Link
         className={classes.link}
         href={href}
@@ -149,9 +161,10 @@ function TimeCell({ request: { startedAt } }: CellProps) {
   );
 }
 
-function ProviderCell({ request, providerName }: CellProps) {
+function ProviderCell({ request: { provider, cassette }, providerName, hrefWith }: CellProps) {
   const { cassettes } = useLocalization().messages;
-  return <NameCell name={request.cassette === 'replayed' ? cassettes.name : providerName} />;
+  if (cassette === 'replayed') return <td>{cassettes.name}</td>;
+  return <NameCell field="provider" value={provider} name={providerName} hrefWith={hrefWith} />;
 }
 
 function RateCell({ request }: CellProps) {
@@ -165,10 +178,38 @@ function RateCell({ request }: CellProps) {
   );
 }
 
-function NameCell({ className, name }: { className?: string; name: string | null }) {
+interface NameCellProps extends Pick<RequestRowProps, 'hrefWith'> {
+  field: 'model' | 'provider' | 'key' | 'group' | 'client';
+  name: string | null;
+  /** What a filter calls it; absent: its name. */
+  value?: string | null;
+  className?: string;
+}
+
+/** A click on the name filters the list by it; the rest of the row leads to the request. */
+function NameCell({ field, name, value = name, hrefWith, className }: NameCellProps) {
+  const { requests: names } = useLocalization().messages;
+  if (!name || !value || !hrefWith) {
+    return (
+      <td className={className} title={name || undefined}>
+        {name || nothing}
+      </td>
+    );
+  }
+  const label = names.filters[field === 'key' ? 'keyId' : field === 'group' ? 'groupId' : field];
+  const only = names.onlyCondition(`${label}: ${name}`);
   return (
-    <td className={className} title={name ?? undefined}>
-      {name ?? nothing}
+    <td className={className}>
+      <Link
+        className={classes.filterLink}
+        href={hrefWith({ field, value })}
+        aria-label={only}
+        title={only}
+        // The menu of the row has it for the keyboard.
+        tabIndex={-1}
+      >
+        {name}
+      </Link>
     </td>
   );
 }

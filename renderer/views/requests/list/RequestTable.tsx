@@ -1,8 +1,9 @@
 import { Button, Menu } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, type MouseEvent, useEffect, useRef, useState } from 'react';
+import { type CSSProperties, type MouseEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { nameOfClient } from '../../../../server/contract/clients/client-guides.ts';
 import { type FilterCondition, type FilterField, withCondition } from '../../../../server/contract/request-filter.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
@@ -53,6 +54,7 @@ export function RequestTable(props: RequestTableProps) {
     useFlushSync: false,
   });
   const items = virtualizer.getVirtualItems();
+  const hrefWith = useCallback((condition: FilterCondition) => listWith(filter, condition), [filter]);
   const firstWords = useFirstWords(items.flatMap(({ index }) => requests[index] ?? []));
   const focus = useRowFocus({
     ...{ requests, scroller, openIndex, anchorId },
@@ -122,6 +124,7 @@ export function RequestTable(props: RequestTableProps) {
                   top={start}
                   position={index + 2}
                   href={hrefOf(request.id, search)}
+                  hrefWith={isNarrow ? null : hrefWith}
                   isOpen={index === openIndex}
                   isTabStop={request.id === focus.tabStop}
                   isPinned={pinnedIds.has(request.id)}
@@ -233,6 +236,10 @@ function SortHead({ name, by, filter }: SortHeadProps) {
   );
 }
 
+/** Address of the list with one more condition. */
+const listWith = (filter: ShownFilter, condition: FilterCondition) =>
+  `/requests${searchOf(withCondition(filter, condition) ?? filter)}`;
+
 /** Where the menu of a row was asked for, by the pointer or the keyboard. */
 interface RowMenuPlace {
   request: LiveRequest;
@@ -261,10 +268,9 @@ function RowMenu({ place: { request, x, y }, filter, onClose }: RowMenuProps) {
     ['key', names.filters.keyId, request.keyId, keyName],
     ['group', names.filters.groupId, request.groupId, groupName],
     ['status', names.filters.status, request.status === null ? null : String(request.status), null],
-    ['client', names.filters.client, request.client, null],
+    ['client', names.filters.client, request.client && nameOfClient(request.client), null],
   ];
-  const choose = (condition: FilterCondition) =>
-    navigate(`/requests${searchOf(withCondition(filter, condition) ?? filter)}`);
+  const choose = (condition: FilterCondition) => navigate(listWith(filter, condition));
   return (
     <Menu
       opened

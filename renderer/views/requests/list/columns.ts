@@ -8,10 +8,10 @@ export const columnNames = [
   'time',
   'request',
   'model',
+  'client',
   'provider',
   'key',
   'group',
-  'client',
   'firstByte',
   'duration',
   'rate',
@@ -23,13 +23,15 @@ export type ColumnName = (typeof columnNames)[number];
 /** Contains the link to the request, so it is always shown. */
 export const fixedColumn: ColumnName = 'request';
 
-const usualWide = columnNames.filter((name) => name !== 'group' && name !== 'client');
-const usualMiddle = usualWide.filter((name) => name !== 'firstByte' && name !== 'rate');
 /** Of rows with two lines, in the order in which they are read out. */
 const narrow: readonly ColumnName[] = ['status', 'model', 'duration', 'time', 'request', 'cost'];
+const middle: readonly ColumnName[] = ['status', 'time', 'request', 'model', 'client', 'duration', 'cost'];
+const wide: readonly ColumnName[] = [...middle, 'provider', 'tokens'];
+const widest: readonly ColumnName[] = [...wide, 'key', 'firstByte', 'rate'];
+const inOrder = (names: readonly ColumnName[]) => columnNames.filter((name) => names.includes(name));
 
-/** Where nothing was chosen. `middle`: too narrow for all of the usual columns. */
-export const usualColumns = { wide: usualWide, middle: usualMiddle, narrow };
+/** Where nothing was chosen: as many as leave the title its room. */
+export const usualColumns = { widest: inOrder(widest), wide: inOrder(wide), middle: inOrder(middle), narrow };
 
 /** Time is the default order: newest first. */
 export const sortOfColumn: Partial<Record<ColumnName, SortBy | 'time'>> = {
@@ -40,16 +42,16 @@ export const sortOfColumn: Partial<Record<ColumnName, SortBy | 'time'>> = {
   cost: 'cost',
 };
 
-/** Names share what figures leave; their shares are those of what they usually contain. */
+/** Names share what figures leave; their shares are those of what they usually contain. What a request is about comes first. */
 const widths: Record<ColumnName, string> = {
   status: '104px',
-  time: '112px',
-  request: 'minmax(40px, 150fr)',
-  model: 'minmax(40px, 112fr)',
-  provider: 'minmax(40px, 112fr)',
-  key: 'minmax(40px, 86fr)',
-  group: 'minmax(40px, 86fr)',
-  client: 'minmax(40px, 112fr)',
+  time: '104px',
+  request: 'minmax(140px, 300fr)',
+  model: 'minmax(56px, 112fr)',
+  client: 'minmax(56px, 100fr)',
+  provider: 'minmax(56px, 118fr)',
+  key: 'minmax(56px, 86fr)',
+  group: 'minmax(56px, 86fr)',
   firstByte: '62px',
   duration: '62px',
   rate: '42px',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { credentialNameOf } from '../../../../renderer/state/providers/providers.ts';
 import { activityOf, hasJustFailed } from '../../../../renderer/views/providers/provider-state.ts';
 import { hourMs } from '../../../../server/contract/units.ts';
 
@@ -27,4 +28,19 @@ it('only a provider all of whose requests of its last busy hour failed has just 
   expect(hasJustFailed(activity.get('a'))).toBe(true);
   expect(hasJustFailed(activity.get('b'))).toBe(false);
   expect([null, undefined].map(hasJustFailed)).toEqual([false, false]);
+});
+
+it.each([
+  ['c1', 'team'],
+  ['c2', 'SECOND_KEY'],
+  ['c3', 'API key 3'],
+  ['gone', 'gone'],
+])('a credential is called by its label, its variable or its place: %s', (id, name) => {
+  const well = { state: 'ok', failure: null, failedWith: null, reason: null, until: null } as const;
+  const credentials = [
+    { label: 'team', reference: 'env:FIRST_KEY' },
+    { label: null, reference: 'env:SECOND_KEY' },
+    { label: null, reference: 'keychain' },
+  ].map((each, index) => ({ ...each, id: `c${index + 1}`, enabled: true, hasSecret: true, health: well }));
+  expect(credentialNameOf(credentials, id, { nth: (place) => `API key ${place}` })).toBe(name);
 });

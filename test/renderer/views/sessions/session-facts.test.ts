@@ -33,8 +33,8 @@ test('calls with other arguments are shown apart, as far as all of them are capt
 test.each([
   [{ name: 'nightly' }, 'Mend it', 'nightly'],
   [{}, 'Mend it', 'Mend it'],
-  [{}, null, 'codex/1, gpt-x'],
-  [{ models: [] }, null, 'codex/1'],
+  [{}, null, 'codex, gpt-x'],
+  [{ models: [] }, null, 'codex'],
   [{ client: null }, null, 'gpt-x'],
   [{ client: null, models: [] }, null, null],
 ])('a session of %j that begins with %s is called %s', (facts, opening, title) => {

@@ -1,5 +1,6 @@
 /** What is stored beside the rows of requests, and for how long. */
 import { describe, expect, test } from 'vitest';
+import type { PinChange } from '../../../../../server/contract/request-views.ts';
 import { type ExportFormat, exportRequests } from '../../../../../server/store/sqlite/export.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { capturedExchange, shadowed } from '../../sqlite/records.ts';
@@ -348,8 +349,10 @@ function pinContract(subject: StoreSubject): void {
       expect(await used.ids({ search: 'WIN' })).toEqual([]);
     });
 
-    test('are as many as may be, and are noted and removed one by one', async () => {
+    test('are as many as may be, and are noted and removed one by one, each of which is told', async () => {
       const { pins } = used.ledger;
+      const told: PinChange[] = [];
+      pins.onChange((change) => told.push(change));
       used.add(ended('req_1'), ended('req_2'));
       const [first, second] = [await pinnedOf('req_1'), await pinnedOf('req_2')];
       expect(await pins.put(first, null, 1)).toBe(true);
@@ -362,6 +365,13 @@ function pinContract(subject: StoreSubject): void {
       expect(await pins.remove('req_1')).toBe(false);
       expect(await pins.list()).toEqual([]);
       expect(await pins.find('req_1')).toBe(null);
+      const pinOf = (note: string | null) => ({ pinnedAt: noon, note });
+      expect(told).toEqual(
+        [pinOf(null), pinOf('again'), pinOf('better'), null].map((pin) => ({
+          ...{ id: 'req_1', keyId: first.request.keyId, groupId: first.request.groupId },
+          pin,
+        })),
+      );
     });
   });
 }

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { outcomes } from '../../../../../server/contract/comparison.ts';
 import { isFailed, verdictOf } from '../../../../../server/contract/count.ts';
 import type { RequestOutcome } from '../../../../../server/contract/ledger.ts';
 import { fitsFilter } from '../../../../../server/contract/request-filter.ts';
 import type { RequestConditions } from '../../../../../server/store/rules/request-conditions.ts';
+import { containsPhrases, phrasesOf } from '../../../../../server/store/rules/searchable-text.ts';
+import { indexedText } from '../../../../../server/store/sqlite/text-index.ts';
 import { attemptRecord } from '../../../../support/stand-ins.ts';
 import { capturedExchange, sessionMark } from '../../sqlite/records.ts';
 import { began, day, ended, hour, minute, noon, type StoreSubject, useLedger } from '../store-subject.ts';
@@ -49,6 +51,10 @@ export function requestsContract(subject: StoreSubject): void {
       ['one of several keys', { within: { keyIds: ['k2', 'k3'], groupIds: [] } }],
       ['one of several groups', { within: { keyIds: ['k3'], groupIds: ['g2', 'g3'] } }],
       ['search', { search: 'AIDER' }],
+      [
+        'text that is kept elsewhere',
+        { search: 'unsaid', foundElsewhere: [{ id: 'req_meant', startedAt: noon + minute }] },
+      ],
     ];
 
     test('are filtered and counted by all that can be asked for', async () => {
@@ -311,9 +317,21 @@ function namesContract(subject: StoreSubject): void {
 function searchContract(subject: StoreSubject): void {
   describe('a search', () => {
     const used = useLedger(subject);
+    /** The words of each capture. */
+    const said = new Map<string, string>();
+    beforeEach(() => said.clear());
     const capture = (id: string, request: string, response = '') => {
       used.add(ended(id, { captured: 'group', startedAt: Date.now() - hour }));
       used.ledger.capture(id, capturedExchange(request, response));
+      said.set(id, indexedText({ request: Buffer.from(request), response: Buffer.from(response) }, []));
+    };
+    /** By the index, and among captures that are in none: the same. */
+    const found = async (search: string) => {
+      const isFound = (words: string) => containsPhrases(words, phrasesOf(search));
+      const inMemory = [...said].flatMap(([id, words]) => (isFound(words) ? [id] : []));
+      const ids = await used.ids({ search });
+      expect(inMemory.toReversed(), search).toEqual(ids.filter((id) => said.has(id)));
+      return ids;
     };
 
     test('finds ids, models, providers, clients, error codes and what attempts failed of', async () => {
@@ -341,13 +359,13 @@ function searchContract(subject: StoreSubject): void {
       capture('req_stream', '{}', 'data: {"delta":{"content":"Hel"}}\n\ndata: {"delta":{"content":"lo wor"}}\n\n');
       capture('req_chinese', '{"content":"请帮我写一个排序算法"}');
       capture('req_signs', `it's \\'quoted' & | ! ( ) :* text`);
-      expect(await used.ids({ search: 'second word' })).toEqual(['req_json']);
-      expect(await used.ids({ search: 'hallo' })).toEqual(['req_json']);
-      expect(await used.ids({ search: 'hal' })).toEqual(['req_json']);
-      expect(await used.ids({ search: 'hello' })).toEqual(['req_stream']);
-      expect(await used.ids({ search: '排序' })).toEqual(['req_chinese']);
-      expect(await used.ids({ search: "quoted' & !( :*" })).toEqual(['req_signs']);
-      expect(await used.ids({ search: 'hallo hello' })).toEqual([]);
+      expect(await found('second word')).toEqual(['req_json']);
+      expect(await found('hallo')).toEqual(['req_json']);
+      expect(await found('hal')).toEqual(['req_json']);
+      expect(await found('hello')).toEqual(['req_stream']);
+      expect(await found('排序')).toEqual(['req_chinese']);
+      expect(await found("quoted' & !( :*")).toEqual(['req_signs']);
+      expect(await found('hallo hello')).toEqual([]);
     });
 
     test('finds characters of languages without spaces in the order of the search, side by side', async () => {
@@ -356,21 +374,21 @@ function searchContract(subject: StoreSubject): void {
       const attempts = [attemptRecord({ error: 'status 400: 模型不存在' })];
       used.add(ended('req_failed', { outcome: 'error', attempts }));
       for (const search of ['学习', '机器学习', '习请', 'GPT模', '学习 模型']) {
-        expect(await used.ids({ search }), search).toEqual(['req_learning']);
+        expect(await found(search), search).toEqual(['req_learning']);
       }
-      for (const search of ['习学', '机习', '器机', '在存']) expect(await used.ids({ search }), search).toEqual([]);
-      expect(await used.ids({ search: '模型不存在' })).toEqual(['req_failed']);
-      expect((await used.ids({ search: '习' })).toSorted()).toEqual(['req_habits', 'req_learning']);
+      for (const search of ['习学', '机习', '器机', '在存']) expect(await found(search), search).toEqual([]);
+      expect(await found('模型不存在')).toEqual(['req_failed']);
+      expect((await found('习')).toSorted()).toEqual(['req_habits', 'req_learning']);
     });
 
     test('finds a common character anywhere in a long text', async () => {
       capture('req_long', `{"content":"${'红的花'.repeat(2_000)}，最后的话"}`);
-      expect(await used.ids({ search: '最后的话' })).toEqual(['req_long']);
+      expect(await found('最后的话')).toEqual(['req_long']);
     });
 
     test('finds the latest message of a long conversation', async () => {
       capture('req_long', `{"content":"${'word '.repeat(50_000)} the needle"}`);
-      expect(await used.ids({ search: 'needle' })).toEqual(['req_long']);
+      expect(await found('needle')).toEqual(['req_long']);
     });
 
     test('holds together with other filters', async () => {
