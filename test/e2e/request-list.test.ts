@@ -15,7 +15,6 @@ import {
   silent,
   startedRow,
 } from '../server/store/sqlite/records.ts';
-import { hashOf, testKey } from '../support/gateway.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { fillWithRequests } from './filled-ledger.ts';
 import { expectFocus } from './person.ts';
