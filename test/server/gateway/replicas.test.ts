@@ -86,7 +86,9 @@ describe.runIf(hasPostgres())('two replicas', () => {
     const { request_id: id = '' } = await one.client.chat.completions
       .create({ model: 'gpt-x', messages: [{ role: 'user', content: 'hello' }] })
       .withResponse();
-    await one.record(id ?? '');
+    const hasEnded = async () =>
+      (await one.gateway.query({ type: 'requests' })).requests.some(({ outcome }) => outcome === 'ok');
+    await eventually(hasEnded);
     const told: unknown[] = [];
     const stopListening = other.gateway.onEvent(({ event }) => {
       if (event.type === 'pin-changed') told.push(event.pin);
