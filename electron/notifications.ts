@@ -2,10 +2,11 @@
  * Desktop notifications, shown once each time a problem begins. Each kind can be switched off. Their buttons open a screen,
  * or stop the session that they tell of; nothing else is changed from here.
  */
+
 import { Notification } from 'electron';
-import { nameOfClient } from '../server/contract/clients/client-guides.ts';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
+import { nameOfClient } from '../server/contract/known-clients.ts';
 import type { LimitReached } from '../server/contract/limits.ts';
 import { blockOf, describeFailure, isDown, type ProviderView } from '../server/contract/provider-views.ts';
 import type { NotificationAct, ShellMessages } from './messages.ts';

@@ -1,6 +1,7 @@
 /** What runs and what has just run: sessions of agents, and the latest requests. */
-import { nameOfClient } from '../../server/contract/clients/client-guides.ts';
+
 import { meaningOf, verdictOf } from '../../server/contract/count.ts';
+import { nameOfClient } from '../../server/contract/known-clients.ts';
 import { costOfSum } from '../../server/contract/ledger.ts';
 import type { RequestView } from '../../server/contract/request-views.ts';
 import { type SessionView, titleOf } from '../../server/contract/session-views.ts';

@@ -1,6 +1,6 @@
 import { IconChevronRight, IconLock } from '@tabler/icons-react';
 import { useState } from 'react';
-import { nameOfClient } from '../../server/contract/clients/client-guides.ts';
+import { nameOfClient } from '../../server/contract/known-clients.ts';
 import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
 import { usePanelWords } from './panel-words.tsx';
 import classes from './Rows.module.css';

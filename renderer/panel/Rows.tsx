@@ -1,6 +1,7 @@
 /** The parts of which the panel's lists are made, and the way from them to the window. */
+
 import { createContext, type MouseEvent, type ReactNode, useContext, useId } from 'react';
-import { nameOfClient, nameOfClientId } from '../../server/contract/clients/client-guides.ts';
+import { nameOfClient, nameOfClientId } from '../../server/contract/known-clients.ts';
 import type { PanelClient } from '../../server/contract/panel-view.ts';
 import type { DesktopApi } from '../state/api/api.ts';
 import classes from './Rows.module.css';

@@ -1,8 +1,9 @@
 /** The menu of a client: who answers for the model that it asks for, and everything that could. */
+
 import { IconArrowLeft, IconCheck, IconLock } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
-import { nameOfClient } from '../../server/contract/clients/client-guides.ts';
 import type { CommandInput } from '../../server/contract/commands.ts';
+import { nameOfClient } from '../../server/contract/known-clients.ts';
 import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
 import { asControlError, type ControlApi, type ControlError } from '../state/api/api.ts';

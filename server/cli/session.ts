@@ -1,7 +1,7 @@
 /** `sluice sessions` and `sluice session`: the turns of an agent or a conversation, and their cost. */
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { nameOfClient } from '../contract/clients/client-guides.ts';
+import { nameOfClient } from '../contract/known-clients.ts';
 import { costOf, isApproximate, type ToolResult } from '../contract/ledger.ts';
 import type { SessionFilterInput } from '../contract/queries.ts';
 import {

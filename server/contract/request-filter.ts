@@ -6,7 +6,6 @@
  * Conditions are combined with AND. Words without a field are searched, as is `text:"…"`. Pure.
  */
 
-import { isClient } from './clients/client-guides.ts';
 import {
   type ComparedField,
   comparedFields,
@@ -18,6 +17,7 @@ import {
   statusPattern,
 } from './comparison.ts';
 import { isFailed, verdictOf } from './count.ts';
+import { isClient } from './known-clients.ts';
 import { operations } from './operations.ts';
 import type { RequestFilterInput } from './queries.ts';
 import type { RequestView } from './request-views.ts';

@@ -3,8 +3,8 @@
  * session is called.
  */
 
-import { nameOfClient } from './clients/client-guides.ts';
 import type { Verdict } from './count.ts';
+import { nameOfClient } from './known-clients.ts';
 import type { RequestOutcome, ToolResult, UsageCertainty } from './ledger.ts';
 
 /** Sums over requests of a session. */

@@ -1,4 +1,4 @@
-import { clientIdOf, isTool, windowId } from '../../../server/contract/clients/known-clients.ts';
+import { clientIdOf, isTool, windowId } from '../../../server/contract/known-clients.ts';
 import type { ControlState } from '../control/control-state.ts';
 import { type CommandRunner, useCommand } from '../control/use-command.ts';
 import { useControlState } from '../control/use-control.ts';

@@ -12,8 +12,8 @@
  * - `sort`: `duration`, `cost`, `tokens` or `first-byte`, with `-` before it for the highest first; absent: newest first.
  */
 
-import { nameOfClient } from '../../../server/contract/clients/client-guides.ts';
 import { comparisonPattern, outcomes, statusPattern } from '../../../server/contract/comparison.ts';
+import { nameOfClient } from '../../../server/contract/known-clients.ts';
 import { operations } from '../../../server/contract/operations.ts';
 import type { QueryInputMap, RequestFilterInput } from '../../../server/contract/queries.ts';
 import { rangeMs, ranges, type TimeRange } from '../../../server/contract/request-filter.ts';

@@ -1,5 +1,5 @@
 /** When requests of a client last arrived, according to the live list and the ledger. Pure. */
-import { clientIdOf, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
+import { clientIdOf, mayBeAny } from '../../../server/contract/known-clients.ts';
 import type { ClientUseView, RefusalView } from '../../../server/contract/request-views.ts';
 import type { LiveRequest } from '../../state/requests/live-request.ts';
 

@@ -1,7 +1,7 @@
 import { Button, Group, SegmentedControl } from '@mantine/core';
 import { IconDownload, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useCallback, useState } from 'react';
-import { nameOfClient } from '../../../server/contract/clients/client-guides.ts';
+import { nameOfClient } from '../../../server/contract/known-clients.ts';
 import { costOfSum } from '../../../server/contract/ledger.ts';
 import {
   type RequestText,

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useCallback, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { nameOfClient } from '../../../server/contract/clients/client-guides.ts';
+import { nameOfClient } from '../../../server/contract/known-clients.ts';
 import { costOfSum } from '../../../server/contract/ledger.ts';
 import { ranges } from '../../../server/contract/request-filter.ts';
 import { type RequestText, type SessionView, titleOf } from '../../../server/contract/session-views.ts';

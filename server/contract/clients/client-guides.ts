@@ -1,6 +1,6 @@
 /** Guides to clients: agents, programs, applications and frameworks here, editors beside. */
 
-import { windowTitle } from '../ledger.ts';
+import { knownClient } from '../known-clients.ts';
 import { shellWord } from '../shell-words.ts';
 import {
   type ClientGuide,
@@ -11,7 +11,6 @@ import {
   withoutVersion,
 } from './client-guide.ts';
 import { editorGuides } from './editor-guides.ts';
-import { clientIdOf, windowId } from './known-clients.ts';
 
 /** Inside a container, loopback addresses refer to the container, not to the machine. */
 const fromContainer: NoteStep = { say: { code: 'from-container' }, isWarning: true };
@@ -19,8 +18,7 @@ const fromContainer: NoteStep = { say: { code: 'from-container' }, isWarning: tr
 /** Applications with their own user interface. */
 const appGuides: readonly ClientGuide[] = [
   {
-    id: 'open-webui',
-    name: 'Open WebUI',
+    ...knownClient('open-webui'),
     kind: 'apps',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key }) => [
@@ -42,8 +40,7 @@ const appGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'librechat',
-    name: 'LibreChat',
+    ...knownClient('librechat'),
     kind: 'apps',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -57,8 +54,7 @@ const appGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'cherry-studio',
-    name: 'Cherry Studio',
+    ...knownClient('cherry-studio'),
     kind: 'apps',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -130,8 +126,7 @@ const appGuides: readonly ClientGuide[] = [
  */
 const frameworkGuides: readonly ClientGuide[] = [
   {
-    id: 'langchain',
-    name: 'LangChain',
+    ...knownClient('langchain'),
     kind: 'programs',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -145,8 +140,7 @@ const frameworkGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'llama-index',
-    name: 'LlamaIndex',
+    ...knownClient('llama-index'),
     kind: 'programs',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -159,8 +153,7 @@ const frameworkGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'pydantic-ai',
-    name: 'Pydantic AI',
+    ...knownClient('pydantic-ai'),
     kind: 'programs',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -179,8 +172,7 @@ const shellEnvironment = ({ baseUrl, key }: Connection) =>
 /** Programs and libraries: for developers who write code or type commands. */
 const programGuides: readonly ClientGuide[] = [
   {
-    id: 'curl',
-    name: 'curl',
+    ...knownClient('curl'),
     kind: 'programs',
     endpoints: null,
     steps: ({ baseUrl, key, model }) => [
@@ -204,8 +196,7 @@ const programGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'openai-python',
-    name: 'openai-python',
+    ...knownClient('openai-python'),
     kind: 'programs',
     endpoints: null,
     steps: (connection) => [
@@ -218,8 +209,7 @@ const programGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'openai-node',
-    name: 'openai-node',
+    ...knownClient('openai-node'),
     kind: 'programs',
     endpoints: null,
     steps: (connection) => [
@@ -232,8 +222,7 @@ const programGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'vercel-ai-sdk',
-    name: 'Vercel AI SDK',
+    ...knownClient('vercel-ai-sdk'),
     kind: 'programs',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -247,8 +236,7 @@ const programGuides: readonly ClientGuide[] = [
   },
   {
     // LiteLLM calls through openai-python and with its `user-agent`, so the snippet sets a title.
-    id: 'litellm',
-    name: 'LiteLLM',
+    ...knownClient('litellm'),
     kind: 'programs',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -268,8 +256,7 @@ const programGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'llm',
-    name: 'llm',
+    ...knownClient('llm'),
     kind: 'programs',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -293,8 +280,7 @@ function chatBody(model: string): string {
  */
 const agentGuides: readonly ClientGuide[] = [
   {
-    id: 'claude-code',
-    name: 'Claude Code',
+    ...knownClient('claude-code'),
     kind: 'coding',
     endpoints: ['/v1/messages'],
     steps: ({ baseUrl, key, model }) => [
@@ -306,8 +292,7 @@ const agentGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'codex',
-    name: 'Codex CLI',
+    ...knownClient('codex'),
     kind: 'coding',
     endpoints: ['/v1/responses'],
     steps: ({ baseUrl, key, model }) => [
@@ -319,8 +304,7 @@ const agentGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'gemini-cli',
-    name: 'Gemini CLI',
+    ...knownClient('gemini-cli'),
     kind: 'coding',
     endpoints: ['/v1beta/models/…:streamGenerateContent'],
     steps: ({ baseUrl, key, model }) => [
@@ -335,8 +319,7 @@ const agentGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'opencode',
-    name: 'opencode',
+    ...knownClient('opencode'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: (connection) => [
@@ -348,8 +331,7 @@ const agentGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'qwen-code',
-    name: 'Qwen Code',
+    ...knownClient('qwen-code'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -361,8 +343,7 @@ const agentGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'aider',
-    name: 'Aider',
+    ...knownClient('aider'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -378,8 +359,7 @@ const agentGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'crush',
-    name: 'Crush',
+    ...knownClient('crush'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     isFromTerminal: true,
@@ -389,8 +369,7 @@ const agentGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'goose',
-    name: 'Goose',
+    ...knownClient('goose'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -423,25 +402,6 @@ export const clientGuides: readonly ClientGuide[] = [
   ...editorGuides,
   ...appGuides,
 ];
-
-const names = new Map([...clientGuides.map(({ id, name }) => [id, name] as const), [windowId, windowTitle]]);
-
-/** What people call the client with this id; null if it has none. */
-export const nameOfClientId = (id: string | null): string | null => names.get(id ?? '') ?? null;
-
-/**
- * `Claude Code`, or what a client calls itself, without version and remarks: in every list, and in filters. `client`: as in
- * `RequestRecord`.
- */
-export function nameOfClient(client: string): string {
-  return nameOfClientId(clientIdOf(client)) ?? (client.split(/[/ ]/, 1)[0] || client);
-}
-
-/** Whether a client is the one that a filter names: by its name, its id, or all that it calls itself. */
-export function isClient(client: string, named: string): boolean {
-  if (client === named || clientIdOf(client) === named) return true;
-  return nameOfClient(client).toLowerCase() === named.toLowerCase();
-}
 
 /** The guide's steps, followed by a note on the endpoints that the client uses. */
 export function stepsOf(guide: ClientGuide, connection: Connection): readonly GuideStep[] {

@@ -1,3 +1,4 @@
+import { knownClient } from '../known-clients.ts';
 import { shellWord } from '../shell-words.ts';
 import { type ClientGuide, type Connection, type FieldsStep, pretty } from './client-guide.ts';
 
@@ -20,8 +21,7 @@ const contextTokens = 128_000;
 /** Editors and their extensions. */
 export const editorGuides: readonly ClientGuide[] = [
   {
-    id: 'cursor',
-    name: 'Cursor',
+    ...knownClient('cursor'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: ({ baseUrl, key, model }) => [
@@ -39,8 +39,7 @@ export const editorGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'continue',
-    name: 'Continue',
+    ...knownClient('continue'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions', '/v1/responses'],
     steps: ({ baseUrl, key, model }) => [
@@ -51,8 +50,7 @@ export const editorGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'cline',
-    name: 'Cline',
+    ...knownClient('cline'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: (connection) => [
@@ -61,8 +59,7 @@ export const editorGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'kilo-code',
-    name: 'Kilo Code',
+    ...knownClient('kilo-code'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: (connection) => [
@@ -71,8 +68,7 @@ export const editorGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'zoo-code',
-    name: 'Zoo Code',
+    ...knownClient('zoo-code'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: (connection) => [
@@ -81,8 +77,7 @@ export const editorGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'zed',
-    name: 'Zed',
+    ...knownClient('zed'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     isFromTerminal: true,
@@ -93,8 +88,7 @@ export const editorGuides: readonly ClientGuide[] = [
     ],
   },
   {
-    id: 'vscode-copilot',
-    name: 'VS Code Copilot',
+    ...knownClient('vscode-copilot'),
     kind: 'coding',
     endpoints: ['/v1/chat/completions'],
     steps: (connection) => [

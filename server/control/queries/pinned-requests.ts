@@ -5,11 +5,11 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { CapturedAttempt, CapturedExchange } from '../../contract/capture.ts';
-import { isClient } from '../../contract/clients/client-guides.ts';
 import { controlError } from '../../contract/control-error.ts';
 import { parseTruncatedJson } from '../../contract/conversation/parse-truncated-json.ts';
 import { readRequestText } from '../../contract/conversation/request-text.ts';
 import { isFailed, isRefused } from '../../contract/count.ts';
+import { isClient } from '../../contract/known-clients.ts';
 import { mostPins, type PinnedRequest, pinContains } from '../../contract/pins.ts';
 import { fitsFilter } from '../../contract/request-filter.ts';
 import type {

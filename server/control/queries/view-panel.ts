@@ -1,5 +1,5 @@
 /** The panel's view: made of what the window's queries answer, so that both say the same. */
-import { clientIdOf, windowId } from '../../contract/clients/known-clients.ts';
+import { clientIdOf, windowId } from '../../contract/known-clients.ts';
 import { findLocks, type Locks } from '../../contract/lock.ts';
 import {
   mostPanelClients,

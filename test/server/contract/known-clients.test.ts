@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { arrangeSteps, clientGuides, stepsOf } from '../../../server/contract/clients/client-guides.ts';
 import {
-  arrangeSteps,
-  clientGuides,
+  clientIdOf,
   isClient,
+  isIdentifiable,
+  isTool,
+  mayBeAny,
   nameOfClient,
-  stepsOf,
-} from '../../../server/contract/clients/client-guides.ts';
-import { clientIdOf, isIdentifiable, isTool, mayBeAny } from '../../../server/contract/clients/known-clients.ts';
+} from '../../../server/contract/known-clients.ts';
 
 const aiSdk = 'ai-sdk-provider-utils/5.0.81 node.js/24';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clientIdOf } from '../../../server/contract/clients/known-clients.ts';
+import { clientIdOf } from '../../../server/contract/known-clients.ts';
 import { mainProvider, startGateway, type TestGateway, testKey } from '../../support/gateway.ts';
 import { findProgram, programTimeoutMs, runProgram } from '../../support/installed-programs.ts';
 import { noteFile, noteReaders, noteText } from '../../support/note-readers.ts';

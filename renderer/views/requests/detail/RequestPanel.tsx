@@ -2,7 +2,7 @@ import { ActionIcon, Button, Modal, Skeleton, Stack, Textarea } from '@mantine/c
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconChevronUp, IconPin, IconPinFilled, IconX } from '@tabler/icons-react';
 import { type FormEvent, Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import { nameOfClient } from '../../../../server/contract/clients/client-guides.ts';
+import { nameOfClient } from '../../../../server/contract/known-clients.ts';
 import { longestNote } from '../../../../server/contract/pins.ts';
 import type { PinView, RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';

@@ -1,8 +1,8 @@
 import { IconMessages, IconPinFilled, IconWaveSine } from '@tabler/icons-react';
 import { type FunctionComponent, memo } from 'react';
 import { Link } from 'wouter';
-import { nameOfClient } from '../../../../server/contract/clients/client-guides.ts';
 import { meaningOf, verdictOf } from '../../../../server/contract/count.ts';
+import { nameOfClient } from '../../../../server/contract/known-clients.ts';
 import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
 import type { FilterCondition } from '../../../../server/contract/request-filter.ts';
 import { withIndexKeys } from '../../../components/lists/with-index-keys.ts';

@@ -3,7 +3,7 @@ import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type MouseEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { nameOfClient } from '../../../../server/contract/clients/client-guides.ts';
+import { nameOfClient } from '../../../../server/contract/known-clients.ts';
 import { type FilterCondition, type FilterField, withCondition } from '../../../../server/contract/request-filter.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
