@@ -3,7 +3,7 @@ import { localCalendar, localZone } from '../server/contract/calendar.ts';
 import { isFailed } from '../server/contract/count.ts';
 import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import type { RequestRecord } from '../server/contract/ledger.ts';
-import { blockOf } from '../server/contract/provider-views.ts';
+import { conditionFacts } from '../server/contract/provider-condition.ts';
 import type { QueryInput } from '../server/contract/queries.ts';
 import type { UsageView } from '../server/contract/request-views.ts';
 import type { Gateway } from '../server/engine/gateway.ts';
@@ -44,11 +44,26 @@ export function watchEngine({ host, onChange, onEvent }: EngineWatchPorts): Engi
   let unsubscribe = () => {};
   let timer: NodeJS.Timeout | undefined;
   let midnight: NodeJS.Timeout | undefined;
+  let cooled: NodeJS.Timeout | undefined;
 
   const clearTimers = () => {
     clearTimeout(timer);
     clearTimeout(midnight);
     timer = undefined;
+  };
+  /** The end of a cooldown is no event. */
+  const awaitCooldowns = () => {
+    clearTimeout(cooled);
+    const nowMs = Date.now();
+    const ends = views?.providers.flatMap(({ health: { until } }) => (until !== null && until > nowMs ? [until] : []));
+    if (!ends?.length) return;
+    cooled = after(
+      () => {
+        onChange();
+        awaitCooldowns();
+      },
+      Math.min(...ends) - nowMs + 1,
+    ).unref();
   };
   const countUsage = async () => {
     clearTimers();
@@ -67,6 +82,7 @@ export function watchEngine({ host, onChange, onEvent }: EngineWatchPorts): Engi
   const handleEvent = (event: ControlEvent) => {
     if (event.type === 'snapshot') views = event;
     else if (views) views = withEvent(views, event);
+    if (event.type === 'snapshot' || event.type === 'provider-changed') awaitCooldowns();
     if (event.type === 'request-finished') {
       lastError = describeError(event.request) ?? lastError;
       timer ??= after(countUsage, countEveryMs);
@@ -79,6 +95,7 @@ export function watchEngine({ host, onChange, onEvent }: EngineWatchPorts): Engi
     unsubscribe = () => {};
     clearTimers();
     views = null;
+    awaitCooldowns();
     if (kind === 'serving') {
       unsubscribe = host.gateway?.onEvent(({ event }) => handleEvent(event)) ?? unsubscribe;
       void countUsage();
@@ -115,8 +132,8 @@ function toTrayGroup(group: ConfigViews['groups'][number] | undefined): TrayStat
 }
 
 function toTrayProvider(provider: ConfigViews['providers'][number]): TrayProvider {
-  const { id, name, isDemo, enabled, health } = provider;
-  return { id, name, isDemo, enabled, problem: enabled ? blockOf(provider) : null, health };
+  const { id, name, isDemo, enabled } = provider;
+  return { id, name, isDemo, enabled, facts: conditionFacts(provider, Date.now()) };
 }
 
 function describeError(request: RequestRecord): TrayStatus['lastError'] {

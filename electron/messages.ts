@@ -6,7 +6,7 @@ import type { NotificationKind } from '../server/contract/ipc.ts';
 import type { Budget } from '../server/contract/limit-settings.ts';
 import { placeTexts, placeTextsZh } from '../server/contract/places.ts';
 import type { Policy } from '../server/contract/policy.ts';
-import { connectionFaultTexts, connectionFaultTextsZh, type ProviderBlock } from '../server/contract/provider-views.ts';
+import { conditionTexts, conditionTextsZh } from '../server/contract/provider-condition.ts';
 import { counted } from '../server/contract/units.ts';
 import type { StartProblems } from './start-problem.ts';
 
@@ -29,32 +29,8 @@ const en = {
   providers: 'Providers',
   noProviders: 'No providers yet',
   demo: 'Sluice demo',
-  unusable: (name: string, reason: string) => `${name}: ${reason}`,
-  degraded: (name: string) => `${name}: some requests failing`,
-  /** Why no request goes to a provider. */
-  blocked: {
-    off: 'it is switched off',
-    'no-credential': 'no enabled credential has a value',
-    'leads-back': 'its base URL leads back to Sluice itself',
-  } satisfies Record<ProviderBlock, string>,
-  /** Why a provider is in cooldown. */
-  failures: {
-    silent: 'it does not respond in time',
-    'stream-broken': 'its streams are cut off',
-    'model-unavailable': 'it does not have the models',
-    'rate-limit': 'rate limit reached',
-    quota: 'its quota or credit is used up',
-    credential: 'API key rejected',
-    'too-large': 'the requests are too large for it',
-    rejected: 'it rejects the requests',
-    lost: 'answers to purchases were lost',
-    shortage: 'this machine has no connections or memory left',
-    'client-gone': 'clients closed their connections',
-  },
-  answersWith: (status: number) => `it answers with errors (${status})`,
-  badAnswers: 'its answers break off or are damaged',
-  unreachable: (why: string) => `cannot be reached: ${why}`,
-  connectionFaults: connectionFaultTexts,
+  inCondition: (name: string, condition: string) => `${name}: ${condition}`,
+  health: conditionTexts,
   defaultGroup: (models: string, strategy: string) => `Default group: ${models}, ${strategy}`,
   /** How the order of targets is chosen. */
   strategies: {
@@ -194,30 +170,8 @@ const zh: ShellMessages = {
   providers: '服务商',
   noProviders: '还没有服务商',
   demo: 'Sluice 演示',
-  unusable: (name, reason) => `${name}：${reason}`,
-  degraded: (name) => `${name}：部分请求失败`,
-  blocked: {
-    off: '已关闭',
-    'no-credential': '没有可用的凭据（未填写或已停用）',
-    'leads-back': '其 Base URL 指回 Sluice 自身',
-  },
-  failures: {
-    silent: '未及时响应',
-    'stream-broken': '流中途断开',
-    'model-unavailable': '没有所请求的模型',
-    'rate-limit': '已达到速率限制',
-    quota: '配额或余额已用尽',
-    credential: 'API 密钥被拒绝',
-    'too-large': '请求太大',
-    rejected: '请求被拒绝',
-    lost: '创建请求的结果不明',
-    shortage: '本机的连接或内存已用尽',
-    'client-gone': '客户端已断开',
-  },
-  answersWith: (status) => `服务返回错误（${status}）`,
-  badAnswers: '响应中断或已损坏',
-  unreachable: (why) => `无法连接：${why}`,
-  connectionFaults: connectionFaultTextsZh,
+  inCondition: (name, condition) => `${name}：${condition}`,
+  health: conditionTextsZh,
   defaultGroup: (models, strategy) => `默认分组：${models}，${strategy}`,
   strategies: {
     priority: '按顺序',

@@ -8,8 +8,9 @@ import type { ConfigViews, ControlEvent } from '../server/contract/events.ts';
 import { type NotificationKind, notificationKinds, type UpdateView } from '../server/contract/ipc.ts';
 import { nameOfClient } from '../server/contract/known-clients.ts';
 import type { LimitReached } from '../server/contract/limits.ts';
-import { blockOf, describeFailure, isDown, type ProviderView } from '../server/contract/provider-views.ts';
-import type { NotificationAct, ShellMessages } from './messages.ts';
+import { conditionFacts, conditionLine } from '../server/contract/provider-condition.ts';
+import { isDown, type ProviderView } from '../server/contract/provider-views.ts';
+import type { NotificationAct } from './messages.ts';
 import type { DesktopSettingsStore } from './settings-store.ts';
 import type { ShellLanguage } from './shell-language.ts';
 import { describeAmount } from './tray-group.ts';
@@ -86,12 +87,16 @@ export function createNotifications({ settings, language, open, stopSession }: N
         const buttons = [...(amount === 'notify' ? [stop] : []), openButton(path)];
         show('budget-reached', { subject, detail, path, buttons });
       }
+      const nowMs = Date.now();
       for (const provider of providersOf(event)) {
         const { id, name } = provider;
-        const problem = describeProblem(provider, messages);
         const path = `/providers/${encodeURIComponent(id)}`;
         const notice = { subject: name, path, buttons: [openButton(path)] };
-        if (isNewProblem(id, isDown(provider, Date.now()))) show('provider-unusable', { ...notice, detail: problem });
+        if (isNewProblem(id, isDown(provider, nowMs)))
+          show('provider-unusable', {
+            ...notice,
+            detail: conditionLine(conditionFacts(provider, nowMs), messages.health),
+          });
         for (const credential of provider.credentials) {
           const isRefused = credential.health.state === 'refused';
           if (isNewRefusal(`${id}/${credential.id}`, isRefused)) show('credential-refused', notice);
@@ -131,13 +136,6 @@ function createKeeper(): (notification: Notification) => void {
 
 /** More than a person leaves unread. */
 const mostKept = 50;
-
-function describeProblem(provider: ProviderView, messages: ShellMessages): string {
-  const { failure, failedWith } = provider.health;
-  const block = blockOf(provider);
-  if (block) return messages.blocked[block];
-  return failure === null ? '' : describeFailure(failure, failedWith, messages);
-}
 
 /**
  * Detects conditions that begin: returns true when a condition that was known to be false becomes true. Conditions that

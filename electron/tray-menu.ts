@@ -2,7 +2,7 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { formatMessage } from '../server/contract/coded.ts';
 import type { UpdateView } from '../server/contract/ipc.ts';
-import { describeFailure, type ProviderBlock, type ProviderHealthView } from '../server/contract/provider-views.ts';
+import { type ConditionFacts, conditionLine, toneOf } from '../server/contract/provider-condition.ts';
 import type { EngineState } from './engine-host.ts';
 import type { ShellMessages } from './messages.ts';
 import type { ShellLanguage } from './shell-language.ts';
@@ -30,9 +30,7 @@ export interface TrayProvider {
   name: string;
   isDemo: boolean;
   enabled: boolean;
-  /** Why an enabled provider gets no requests; null if it gets them. */
-  problem: ProviderBlock | null;
-  health: Pick<ProviderHealthView, 'state' | 'failure' | 'failedWith'>;
+  facts: ConditionFacts;
 }
 
 export interface TrayActions {
@@ -99,9 +97,9 @@ export function trayMark({ engine, providers }: TrayStatus): 'off' | 'serving' |
   return providers.some(needsAction) ? 'error' : 'serving';
 }
 
-/** A provider in cooldown recovers by itself and does not count. */
-function needsAction({ enabled, problem, health }: TrayProvider): boolean {
-  return enabled && (problem !== null || health.state === 'refused');
+/** One that cannot be reached, such as a local server that is off, may be so on purpose. */
+function needsAction({ facts: { condition } }: TrayProvider): boolean {
+  return toneOf[condition] === 'bad' && condition !== 'unreachable';
 }
 
 function gatewayItem({ engine }: TrayStatus, actions: TrayActions, messages: ShellMessages): Item {
@@ -132,14 +130,10 @@ function providerItems({ providers }: TrayStatus, actions: TrayActions, messages
 }
 
 function describeProvider(provider: TrayProvider, messages: ShellMessages): string {
-  const { isDemo, enabled, problem, health } = provider;
+  const { isDemo, enabled, facts } = provider;
   const name = isDemo ? messages.demo : provider.name;
-  if (!enabled) return name;
-  if (problem !== null) return messages.unusable(name, messages.blocked[problem]);
-  if (health.state === 'degraded') return messages.degraded(name);
-  return health.state === 'ok' || health.failure === null
-    ? name
-    : messages.unusable(name, describeFailure(health.failure, health.failedWith, messages));
+  const isSaid = enabled && facts.condition !== 'ready';
+  return isSaid ? messages.inCondition(name, conditionLine(facts, messages.health)) : name;
 }
 
 function figures(status: TrayStatus, actions: TrayActions, language: ShellLanguage): Item[] {

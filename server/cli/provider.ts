@@ -1,9 +1,16 @@
 import type { Command } from 'commander';
-import { type FailingModels, failingModelsOf, type ProviderView } from '../contract/provider-views.ts';
+import {
+  conditionFacts,
+  conditionTexts,
+  describeCondition,
+  type Tone,
+  toneOf,
+} from '../contract/provider-condition.ts';
+import type { ProviderView } from '../contract/provider-views.ts';
 import type { Examples } from './help.ts';
 import { CliError, exitCodes } from './programs/exit-codes.ts';
 import { addProviderAddVerbs, describeTest, providerAddExamples, unusableHint } from './provider-add.ts';
-import { type Cell, localTime, optional, styled, table } from './shown.ts';
+import { type Cell, localTime, optional, type Style, styled, table } from './shown.ts';
 import { type ConfirmOptions, confirm, withConfirmation } from './terminal.ts';
 import type { Verbs } from './verb.ts';
 import { mustExist } from './wrong-usage.ts';
@@ -27,7 +34,7 @@ export function addProviderVerbs(program: Command, verbs: Verbs): void {
   addSwitches(provider, verbs);
 }
 
-const providerColumns = ['id', 'name', 'state', optional('base url'), optional('models'), 'health', 'problem'];
+const providerColumns = ['id', 'name', optional('base url'), optional('models'), 'condition', 'problem'];
 
 function addLists(provider: Command, { on }: Verbs): void {
   on(provider.command('list').description('list the providers'), async ({ control, output }) => {
@@ -35,11 +42,10 @@ function addLists(provider: Command, { on }: Verbs): void {
     const rows = providers.map((each) => [
       each.id,
       each.name,
-      each.enabled ? 'on' : styled('off', 'off'),
       each.baseUrl,
       `${each.modelNames.length}${each.takesAnyModel ? ' and any other' : ''}`,
-      describeHealth(each),
-      each.unusable ?? each.health.reason ?? each.discovery?.problem ?? '',
+      conditionCell(each),
+      each.enabled ? (each.unusable ?? each.health.reason ?? each.discovery?.problem ?? '') : '',
     ]);
     output.show(providers, table(providerColumns, rows, 'There are no providers.'));
   });
@@ -118,30 +124,15 @@ function addSwitches(provider: Command, { on }: Verbs): void {
   });
 }
 
-/**
- * Examples: `ok, 120 ms`, `cooling until 12:30:05`, `ready, 1 of 12 models failing: gpt-image-2`. A provider that has not answered any
- * request yet is `not reached yet` rather than `ok`.
- */
-function describeHealth(provider: ProviderView): Cell {
-  const { enabled, discovery } = provider;
-  const { state, until, firstByteMs } = provider.health;
-  if (!enabled) return '';
-  if (state === 'ok' && firstByteMs === null) {
-    if (discovery?.problem) return 'models not listed';
-    return discovery?.refreshedAt ? 'models listed' : 'not reached yet';
-  }
-  const failing = failingModelsOf(provider);
-  const parts = failing
-    ? ['ready', describeFailing(failing)]
-    : [state === 'cooling' && until !== null ? `cooling until ${localTime(until).slice(-8)}` : state];
-  if (firstByteMs !== null) parts.push(`${firstByteMs} ms`);
-  return styled(provider.unusable ? 'bad' : failing ? 'warning' : healthStyles[state], parts.join(', '));
+/** Examples: `Ready, 120 ms`, `Cooling down until 12:30:05`, `Ready, 1 of 12 models failing: gpt-image-2`. */
+function conditionCell(provider: ProviderView): Cell {
+  const { until, firstByteMs } = provider.health;
+  const facts = conditionFacts(provider, Date.now());
+  const { condition } = facts;
+  const word = describeCondition(facts, conditionTexts);
+  const text = condition === 'cooling' && until !== null ? `${word} until ${localTime(until).slice(-8)}` : word;
+  const isUsed = condition === 'ready' || condition === 'degraded';
+  return styled(styles[toneOf[condition]], isUsed && firstByteMs !== null ? `${text}, ${firstByteMs} ms` : text);
 }
 
-const healthStyles = { ok: 'good', degraded: 'warning', cooling: 'warning', refused: 'bad' } as const;
-
-function describeFailing({ models, total }: FailingModels): string {
-  const count = total === null ? `${models.length}` : `${models.length} of ${total}`;
-  const names = models.map((model) => model ?? 'requests without a model');
-  return `${count} ${total === 1 || count === '1' ? 'model' : 'models'} failing: ${names.join(', ')}`;
-}
+const styles = { good: 'good', warning: 'warning', bad: 'bad', none: 'off' } as const satisfies Record<Tone, Style>;

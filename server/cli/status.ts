@@ -6,7 +6,14 @@ import { isBehindPublicAddress } from '../contract/address.ts';
 import { localZone } from '../contract/calendar.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { expiryConcern, type LimitMeter, needsAttention } from '../contract/limits.ts';
-import { isDown } from '../contract/provider-views.ts';
+import {
+  conditionFacts,
+  conditionLine,
+  conditionTexts,
+  type ProviderTrouble,
+  troublesOf,
+} from '../contract/provider-condition.ts';
+import type { ProviderView } from '../contract/provider-views.ts';
 import type { QueryResults } from '../contract/queries.ts';
 import type { SharedCountsProblem, SharedCountsView } from '../contract/replica-limits.ts';
 import { type RefusalView, refusalsListedPerMinute } from '../contract/request-views.ts';
@@ -118,12 +125,12 @@ function concernsOf({ status, providers, keys, groups, refusals }: ConcernViews)
     needsAttention(limitUse) ? [{ says: `the limits of ${of} "${id}"`, next: 'sluice usage --limits' }] : [];
   return [
     ...(isReady ? [] : [{ says: 'the request log', next: 'sluice doctor' }]),
-    ...(providers ?? [])
-      .filter((each) => isDown(each, nowMs))
-      .map(({ id, unusable, health }) => ({
-        says: `provider "${id}": ${unusable ?? health.reason ?? health.state}`,
-        next: `sluice provider test ${id}`,
+    ...(providers ?? []).flatMap((provider) =>
+      troublesOf(provider, nowMs).map((trouble) => ({
+        says: describeTrouble(provider, trouble, nowMs),
+        next: `sluice provider test ${provider.id}`,
       })),
+    ),
     ...(providers === null || providers.some(({ isDemo }) => !isDemo)
       ? []
       : [{ says: 'there is no provider yet', next: 'sluice provider add' }]),
@@ -142,6 +149,12 @@ function concernsOf({ status, providers, keys, groups, refusals }: ConcernViews)
     ...groups.flatMap((group) => spent('group', group)),
     ...(refusals.length === 0 ? [] : [{ says: 'requests without a valid key', next: 'sluice log' }]),
   ];
+}
+
+function describeTrouble(provider: ProviderView, { condition, credential }: ProviderTrouble, nowMs: number): string {
+  if (credential === null)
+    return `provider "${provider.id}": ${conditionLine(conditionFacts(provider, nowMs), conditionTexts)}`;
+  return `provider "${provider.id}", credential "${credential.id}": ${conditionTexts.conditions[condition]}`;
 }
 
 /** Null if the ledger cannot be read. */
@@ -176,7 +189,11 @@ function describeProviders(providers: QueryResults['providers']): string {
   const real = providers.filter(({ isDemo }) => !isDemo);
   if (real.length === 0) return providers.length > 0 ? 'the built-in demo' : 'none';
   return real
-    .map(({ id, enabled, unusable }) => `${id}${enabled ? (unusable ? ' (unusable)' : '') : ' (off)'}`)
+    .map((provider) => {
+      const facts = conditionFacts(provider, Date.now());
+      const isPlain = ['ready', 'untried', 'waiting'].includes(facts.condition);
+      return isPlain ? provider.id : `${provider.id} (${conditionLine(facts, conditionTexts)})`;
+    })
     .join(', ');
 }
 

@@ -72,6 +72,8 @@ export interface RefusedDefault {
 
 export type AliasView = AliasConfig;
 
+export type ModelHealth = Pick<CooldownView, 'state' | 'failure' | 'failedWith' | 'until'>;
+
 export interface ModelView {
   id: string;
   ownedBy: string;
@@ -86,8 +88,8 @@ export interface ModelView {
   contextTokens: number | null;
   /** US dollars per 1,000,000 tokens of text at the provider that is asked first; null if unknown. */
   price: { inputUsd: number; outputUsd: number | null } | null;
-  /** The best state among its targets: `ok` if at least one can be used now. */
-  health: CooldownView['state'];
+  /** That of its best target; `conditionOfModel` says what it amounts to. */
+  health: ModelHealth;
 }
 
 /** Where a request would be routed, and why other providers are excluded. */
@@ -107,6 +109,8 @@ export interface RouteRefusal {
   code: ErrorCode;
   /** A similar model name that exists. */
   nearest: string | null;
+  /** The ids of the providers that may have the model, since they have not listed theirs. */
+  unlisted: readonly string[];
   /** In English. */
   message: string;
 }

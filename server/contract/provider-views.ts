@@ -20,30 +20,37 @@ export type ConnectionFault = (typeof connectionFaults)[number];
 export type FailedWith = number | ConnectionFault | null;
 
 /**
- * Whether a target is used. `cooling`: not before `until`, unless no other target is left. `refused`: not before a
- * person acts.
+ * Whether something is used. `degraded`: yes, but too many requests fail. `cooling`: not before `until`, unless no other target
+ * is left. `refused`: not before a person acts.
  */
 export interface CooldownView {
-  state: 'ok' | 'cooling' | 'refused';
-  /** The failure that caused the present or last cooldown; null if there was none. */
+  state: 'ok' | 'degraded' | 'cooling' | 'refused';
+  /** What failed last; null if it has answered since, or if nothing failed. */
   failure: FailureClass | null;
   /** What the failed call met: the HTTP status of the answer, or why there was none; null if it is not known. */
   failedWith: FailedWith;
-  /** The same as text for a person; null if the target can be used now. */
+  /** How many calls in a row have failed since its last answer. */
+  failures: number;
+  /** Of the last of them, in Unix milliseconds; null if another replica saw it. */
+  failedAt: number | null;
+  /** Why, as text for a person; null if nothing has failed since its last answer. */
   reason: string | null;
   /** Unix milliseconds, after which one request tries it. Null if the next one does, or if a person has to act. */
   until: number | null;
 }
 
-/** A provider's recent health, as observed by requests. */
-export interface ProviderHealthView extends Omit<CooldownView, 'state'> {
-  /** `degraded`: some of its models or credentials are not used, or too many requests fail. */
-  state: CooldownView['state'] | 'degraded';
+/**
+ * A provider's recent health, as observed by requests, by tests and by asking for its models. `degraded`: some of its models or
+ * credentials fail, or too many requests.
+ */
+export interface ProviderHealthView extends CooldownView {
+  /** Its last answer to a request or a test, in Unix milliseconds; null if there was none since the start. */
+  answeredAt: number | null;
   /** Time to the first byte, a moving average; null if not measured. */
   firstByteMs: number | null;
   /** From 0 to 1, over about the last half minute; null without requests. */
   errorRate: number | null;
-  /** Its models that are not used at present; `model` is null for requests that name none. */
+  /** Its models that fail at present; `model` is null for requests that name none. */
   models: ({ model: string | null } & CooldownView)[];
 }
 
@@ -132,47 +139,6 @@ export function failingModelsOf({ health, modelNames, takesAnyModel }: ProviderV
   if (health.state !== 'degraded' || health.models.length === 0) return null;
   const models = health.models.map(({ model }) => model);
   return { models, total: takesAnyModel ? null : Math.max(modelNames.length, models.length) };
-}
-
-/** What `describeFailure` says, in one language. */
-export interface FailureTexts {
-  failures: Readonly<Record<Exclude<FailureClass, 'transient'>, string>>;
-  /** It answers with an error of this status. */
-  answersWith(status: number): string;
-  /** Its answers break off or are damaged. */
-  badAnswers: string;
-  unreachable(why: string): string;
-  connectionFaults: Readonly<Record<ConnectionFault, string>>;
-}
-
-/** In the window and at the tray. */
-export const connectionFaultTexts: FailureTexts['connectionFaults'] = {
-  dns: 'its host name has no address',
-  'dns-timeout': 'no name server responded in time',
-  refused: 'connection refused',
-  tls: 'its certificate is not accepted',
-  proxy: 'the proxy failed',
-  reset: 'the connection was cut off',
-  timeout: 'no connection in time',
-  malformed: 'what responds there does not speak HTTP',
-};
-
-export const connectionFaultTextsZh: FailureTexts['connectionFaults'] = {
-  dns: '主机名没有对应的地址',
-  'dns-timeout': 'DNS 服务器未及时响应',
-  refused: '连接被拒绝',
-  tls: '其证书不受信任',
-  proxy: '代理出错',
-  reset: '连接中断',
-  timeout: '连接超时',
-  malformed: '对方使用的不是 HTTP',
-};
-
-/** Why something is in a cooldown. A service that answers with errors is told from one that cannot be reached. */
-export function describeFailure(failure: FailureClass, failedWith: FailedWith, texts: FailureTexts): string {
-  if (failure !== 'transient') return texts.failures[failure];
-  if (typeof failedWith === 'string') return texts.unreachable(texts.connectionFaults[failedWith]);
-  return failedWith !== null && failedWith >= 400 ? texts.answersWith(failedWith) : texts.badAnswers;
 }
 
 /** Why a provider receives no requests. */

@@ -17,7 +17,6 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { PriceTable } from '../models/price-table.ts';
 import { explainOrder } from '../routing/explain/explain-order.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
-import { judgeTarget } from '../routing/health/judge.ts';
 import type { ToldLimits } from '../routing/health/told-limits.ts';
 import { createKeySecret } from '../routing/key-secret.ts';
 import type { Target } from '../routing/snapshot.ts';
@@ -121,7 +120,8 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
   const captureSwitch = createCaptureSwitch(ports);
   const faults = new FaultSwitch();
   const switches = { capture: captureSwitch, faults };
-  const views = createViews(engineState(ports, switches, () => standstill));
+  const state = engineState(ports, switches, () => standstill);
+  const views = createViews(state);
   const { hub, providerChanged } = createControlEvents({ ledger, live, health: routing.health, log }, views);
   const inTurn = createSerialQueue();
   const context = changeContext(ports);
@@ -153,7 +153,10 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         explainOrder: (targets, strategy) => explainOrder(targets, { ...routing, strategy, wallMs: Date.now() }),
         modelFacts: {
           price: ({ provider, model }) => (model === null ? null : routing.prices.tokenPrice(provider.id, model)),
-          health: ({ provider, model }) => judgeTarget(routing.health, provider, model).state,
+          health({ provider, model }) {
+            const { state: ofTarget, failure, failedWith, until } = state.health.model(provider, model);
+            return { state: ofTarget, failure, failedWith, until };
+          },
         },
       },
     }),

@@ -85,7 +85,7 @@ interface ExecutePorts {
   team: TeamPresets;
   clients: Pick<ConnectClients, 'apply' | 'undo' | 'renewKeys'>;
   held: {
-    health: Pick<HealthTracker, 'reset'>;
+    health: Pick<HealthTracker, 'reset' | 'renewed'>;
     cache: Pick<AnswerCache, 'clear'>;
     cassettes: CassetteControl;
     sessions: SessionStops;
@@ -188,8 +188,9 @@ export function createExecute(ports: ExecutePorts): Execute {
       return { provider: ports.views.provider(id) };
     },
     'provider.reset-health': async ({ id, credential }) => {
-      findUpstream(live, id);
+      const upstream = findUpstream(live, id);
       held.health.reset(id, credential);
+      if (credential === undefined) void ports.providers.refreshModels(upstream);
       return { provider: ports.views.provider(id) };
     },
     'capture.start': async (command) => startCapture({ ...ports, ...held }, command),
@@ -326,7 +327,7 @@ async function applyChange(
       .catch((err) => ports.machine.log.warn({ err }, 'a file with the key of a client is as it was'));
   }
   await ports.access.people?.note({ command, by, changes: changesBetween(current, stored.config) });
-  if (change.renewed) ports.held.health.reset(change.renewed.provider, change.renewed.credential);
+  if (change.renewed) ports.held.health.renewed(change.renewed.provider, change.renewed.credential);
   return change.result({ revision: committed, views: ports.views });
 }
 

@@ -21,8 +21,10 @@ import { type ControlRoutes, createControlRoutes } from '../http/control-routes.
 import type { ListeningServer } from '../http/server.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Observability } from '../observability/observability.ts';
-import { createDiscovery, type Discovery } from '../providers/discovery.ts';
+import { createDiscovery, type Discovery, type DiscoveryState } from '../providers/discovery.ts';
+import type { Upstream } from '../providers/upstream.ts';
 import { hostAndPort } from '../routing/compile.ts';
+import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import { createFetch } from '../transport/fetch.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -180,7 +182,8 @@ async function openLiveConfig(
   const { transport, health, prices } = base;
   const ownAddresses = address.own;
   const cacheFile = dataDir === null ? null : join(dataDir, 'models.json');
-  const discovery = createDiscovery({ transport, cacheFile, log });
+  const asked = (upstream: Upstream, state: DiscoveryState) => noteList(health, upstream, state);
+  const discovery = createDiscovery({ transport, cacheFile, log, asked });
   const providers = createProviderKnowledge({ transport, discovery, ownPorts: () => portsOf(ownAddresses), prices });
   const discovered = discovery.models;
   const live: LiveConfig = await createLiveConfig({
@@ -192,6 +195,14 @@ async function openLiveConfig(
   health.follow(live.snapshot);
   live.onChange(() => health.follow(live.snapshot));
   return { live, discovery, providers };
+}
+
+/** Whether the provider could be reached, and whether it took the credential, says its answer to the question for its models. */
+function noteList(health: HealthTracker, { id, credentials }: Upstream, { finding, fault }: DiscoveryState): void {
+  const isRefused = credentials.length > 0 && finding?.code === 'answered' && finding.status === 401;
+  if (fault !== null) health.listUnanswered(id, { failure: 'transient', failedWith: fault });
+  else if (isRefused) health.listUnanswered(id, { failure: 'credential', failedWith: finding.status });
+  else if (finding?.code !== 'way-failed') health.listAnswered(id);
 }
 
 function hostOf({ listen }: GatewayPorts, { snapshot }: LiveConfig): string {

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { formatMessage } from '../contract/coded.ts';
 import { findingTexts, type ProbeFinding } from '../contract/probe.ts';
+import type { ConnectionFault } from '../contract/provider-views.ts';
 import { writeFileDurably } from '../ground/files/durable-file.ts';
 import { describeFileProblem, systemErrorCode } from '../ground/files/regular-file.ts';
 import { createSerialQueue } from '../ground/promises.ts';
@@ -21,16 +22,20 @@ interface DiscoveryPorts {
   /** null for no cache. */
   cacheFile: string | null;
   log: Logger;
+  /** Called after each attempt, before the listeners. */
+  asked?: (upstream: Upstream, state: DiscoveryState) => void;
   now?: () => number;
 }
 
-interface DiscoveryState {
+export interface DiscoveryState {
   /** Time of the last successful discovery in Unix milliseconds; null if there is none yet. */
   fetchedAt: number | null;
   /** Why the last attempt failed, as a text for people; null if it succeeded. */
   error: string | null;
   /** The same error as a finding; also null before the first attempt. */
   finding: ProbeFinding | null;
+  /** Why there was no answer to it; null if there was one. */
+  fault: ConnectionFault | null;
 }
 
 export interface Discovery {
@@ -65,6 +70,7 @@ export function createDiscovery(ports: DiscoveryPorts): Discovery {
         { provider: id, problem: formatMessage(findingTexts, watch.finding) },
         'the models of a provider are unknown, or not all known',
       );
+    ports.asked?.(watch.upstream, stateOf(watch));
     if (watch.known && (watch.finding === null || watch.finding.code === 'list-cut'))
       cache.put(id, baseUrlOf(watch.upstream), watch.known);
     changed(id);
@@ -122,6 +128,7 @@ function stateOf(watch: ModelWatch | undefined): DiscoveryState {
     fetchedAt: knownModels?.fetchedAt ?? null,
     error: finding && formatMessage(findingTexts, finding),
     finding,
+    fault: watch?.fault ?? null,
   };
 }
 
@@ -236,6 +243,7 @@ class ModelWatch {
   known: KnownModels | null;
   /** Why the last attempt failed, or did not learn all; null if it succeeded. */
   finding: ProbeFinding | null = null;
+  fault: ConnectionFault | null = null;
   readonly #ports: ModelWatchPorts;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -273,6 +281,7 @@ class ModelWatch {
     const result = await fetchModelList(this.upstream, this.#ports.transport);
     if (this.#isStopped) return;
     this.finding = result.finding ?? null;
+    this.fault = ('fault' in result && result.fault) || null;
     if ('models' in result) {
       this.known = { fetchedAt: this.#ports.now(), models: result.models };
       this.#failures = 0;

@@ -3,14 +3,15 @@
 import { z } from 'zod';
 import { GatewayError } from '../contract/errors.ts';
 import type { ProbeFinding } from '../contract/probe.ts';
+import { type ConnectionFault, connectionFaults } from '../contract/provider-views.ts';
 import { type CollectedResponse, ResponseTooLong, readResponse } from '../transport/fetch.ts';
 import type { OutgoingRequest, Transport } from '../transport/transport.ts';
 import { TransportError } from '../transport/transport-error.ts';
 import { type ModelInfo, modelListRequest, type Upstream } from './upstream.ts';
 
 type Models = ReadonlyMap<string, ModelInfo>;
-/** With both, the list is longer than what is read of it. */
-type ListResult = { models: Models; finding?: ProbeFinding } | { finding: ProbeFinding };
+/** With both, the list is longer than what is read of it. `fault`: why there was no answer. */
+type ListResult = { models: Models; finding?: ProbeFinding } | { finding: ProbeFinding; fault?: ConnectionFault };
 
 /** Limits the pages, in case a server's list never ends. */
 const maxPages = 20;
@@ -37,8 +38,9 @@ export async function fetchModelList(upstream: Upstream, transport: Transport): 
   } catch (error) {
     if (error instanceof ResponseTooLong) return { finding: tooLong(error) };
     const isKnown = error instanceof TransportError || error instanceof GatewayError;
-    if (isKnown) return { finding: { code: 'way-failed', detail: error.message } };
-    throw error;
+    if (!isKnown) throw error;
+    const fault = error instanceof TransportError && connectionFaults.find((each) => each === error.fault);
+    return { finding: { code: 'way-failed', detail: error.message }, ...(fault && { fault }) };
   }
 }
 

@@ -140,28 +140,41 @@ function whyNone(group: CompiledGroup, model: string): string | null {
   return unusable.length > 0 ? reasonsOf(unusable) : null;
 }
 
-/** The most similar name among the key's models; null if none is similar. */
-export function nearestModel(group: CompiledGroup, key: CompiledKey, model: string): string | null {
-  const names = listModels(group, key).map(({ id }) => id);
-  return nearestName(model, names) ?? null;
+interface UnknownModel {
+  /** The most similar name among the key's models; null if none is similar. */
+  nearest: string | null;
+  /** The ids of the providers that may have it, since they have not listed their models: they serve only `provider/model`. */
+  unlisted: readonly string[];
 }
 
-/** The id of a provider whose models could not be discovered, so that it only serves `provider/model`. */
-function undiscoveredProvider({ providers }: CompiledGroup): string | undefined {
-  const undiscovered = providers.find(
-    ({ provider }) =>
-      !provider.unusable && provider.discoversModels && !provider.anyModel && provider.models === unknownModels,
-  );
-  return undiscovered?.provider.id;
+/** Why no provider is known to serve a model. */
+export function whyUnknown(group: CompiledGroup, key: CompiledKey, model: string): UnknownModel {
+  const names = listModels(group, key).map(({ id }) => id);
+  const misspelt = nearestName(model, names);
+  // A name that is so similar was meant, whatever others may have.
+  const unlisted = misspelt !== null || !mayUseAnyModel(group, key) ? [] : unlistedIn(group);
+  const isVague = unlisted.length > 0;
+  return { nearest: isVague ? nearestName(model, names, Math.ceil(model.length * vagueShare)) : misspelt, unlisted };
+}
+
+/** Of the letters that may be wrong in a name that is only suggested. */
+const vagueShare = 0.6;
+
+function unlistedIn({ providers }: CompiledGroup): string[] {
+  return providers.flatMap(({ provider }) => {
+    const { id, unusable, discoversModels, anyModel, models } = provider;
+    return !unusable && discoversModels && !anyModel && models === unknownModels ? [id] : [];
+  });
 }
 
 function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {
-  const nearest = nearestModel(group, key, model);
-  const hint = nearest ? ` Did you mean "${nearest}"?` : '';
-  const provider = nearest || !mayUseAnyModel(group, key) ? undefined : undiscoveredProvider(group);
+  const { nearest, unlisted } = whyUnknown(group, key, model);
+  const hint = nearest === null ? '' : ` Did you mean "${nearest}"?`;
   const shown = model.length > 200 ? `${model.slice(0, 200)}…` : model;
-  if (provider) {
-    const message = `Whether "${shown}" exists is not known yet: provider "${provider}" has not listed its models so far. It is asked again within seconds; "${provider}/MODEL" works meanwhile.`;
+  const [first] = unlisted;
+  if (first !== undefined) {
+    const who = unlisted.map((id) => `provider "${id}"`).join(', ');
+    const message = `Whether "${shown}" exists is not known yet: ${who} ${unlisted.length > 1 ? 'have' : 'has'} not listed ${unlisted.length > 1 ? 'their' : 'its'} models so far.${hint} The list is asked for again within seconds; "${first}/MODEL" works meanwhile.`;
     return new GatewayError('models_unknown', message, { param: 'model', retryAfterSeconds: 2 });
   }
   return new GatewayError('model_not_found', `The model "${shown}" does not exist or this key may not use it.${hint}`, {

@@ -53,16 +53,19 @@ describe('trouble', () => {
   it('is shown at the providers with its reason, and ends with a reset', async () => {
     const { page, complaints } = await openInTrouble({ screen: '/providers' });
     const card = page.getByRole('listitem').filter({ hasText: failing.baseUrl });
-    await card.getByText(/^Cooling down/).waitFor();
+    await card.getByText(/^(Cooling down|Last requests failed) · 1 model/).waitFor();
     await card
-      .getByText(/^It answers with errors \(500\)\. (The next request will try it again|Retrying at)/)
+      .getByText(
+        /^It answers with errors \(500\)\. (Failed \d+ times, last at .*; the next request will try it|Retrying at)/,
+      )
       .waitFor();
     const partly = page.getByRole('listitem').filter({ hasText: 'Refusing' });
     await partly.getByText(/^Some requests failing.*first byte in/).waitFor();
     await partly.getByText(/^Old one: It rejected the API key\. Paused/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await card.getByRole('button', { name: 'Retry now: Failing' }).press('Enter');
-    await card.getByText(/^Ready/).waitFor();
+    await card.getByText(/^It answers with errors \(500\)\. Failed/).waitFor();
+    await card.getByText(/^Last requests failed/).waitFor();
     expect(await card.getByRole('button', { name: /^Retry/ }).count()).toBe(0);
     expect(complaints).toEqual([]);
   });
@@ -73,7 +76,7 @@ describe('trouble', () => {
     await row.getByText('It rejected the API key. Paused: replace the credential, or retry.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await row.getByRole('button', { name: 'Retry now: Old one' }).press('Enter');
-    await row.getByText(/^It rejected/).waitFor({ state: 'detached' });
+    await row.getByText(/^It rejected the API key\. Failed/).waitFor();
     const [, provider] = await gateway.gateway.query({ type: 'providers' });
     expect(provider?.credentials.map(({ health }) => health.state)).toEqual(['ok', 'ok']);
     expect(complaints).toEqual([]);
@@ -81,8 +84,12 @@ describe('trouble', () => {
 
   it('links from the overview to the place where it is fixed', async () => {
     const { page } = await openInTrouble({});
-    await page.getByRole('link', { name: /^Failing: It answers with errors \(500\)/ }).waitFor();
-    await page.getByRole('link', { name: /^Refusing, credential “Old one”: It rejected the API key/ }).click();
+    await page
+      .getByRole('link', { name: /^Failing: (Cooling down|Last requests failed)\. It answers with errors \(500\)/ })
+      .waitFor();
+    await page
+      .getByRole('link', { name: /^Refusing, credential “Old one”: API key rejected\. It rejected the API key/ })
+      .click();
     await page.getByRole('region', { name: 'Credentials' }).getByText('Old one').waitFor();
   });
 

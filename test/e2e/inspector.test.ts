@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
 import type { ConfigInput } from '../../server/contract/config.ts';
+import { closedPort } from '../support/ports.ts';
 import { json, type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import type { OpenedWindow } from './open-window.ts';
@@ -123,6 +124,23 @@ it('names the model that a mistyped name may mean', async () => {
   await gateway.client.chat.completions.create({ model: 'gpt-xx', messages }).catch(() => {});
   const note = (await openFirst(page)).getByRole('note');
   await note.getByText('Did you mean “gpt-x”?').waitFor();
+});
+
+it('names the provider that has not listed its models yet, and the nearest one that is known', async () => {
+  const config = await configOf({ Only: (_request, response) => answer(response, 'x') });
+  const baseUrl = `http://127.0.0.1:${await closedPort()}/v1`;
+  const local = { id: 'local', name: 'Local', baseUrl, models: 'discover' } as const;
+  const { page, gateway } = await open({
+    screen,
+    config: { ...config, providers: [...(config.providers ?? []), local] },
+  });
+  const ask = () => gateway.client.chat.completions.create({ model: 'gpt-x-typo', messages });
+  await expect.poll(() => ask().catch(({ code }) => code)).toBe('models_unknown');
+  const note = (await openFirst(page)).getByRole('note');
+  await note.getByText('is not known yet: Local could not list its models').waitFor();
+  await note.getByText('Did you mean “gpt-x”?').waitFor();
+  await note.getByRole('link', { name: 'Open Local' }).click();
+  await page.getByText(/^Cannot be reached/).waitFor();
 });
 
 it('shows each attempt with its own request and response, and why the next one was made', async () => {

@@ -60,7 +60,7 @@ describe('the names', () => {
       .toEqual([
         expect.stringMatching(/^alpha gpt-ait serves this modelunchanged: Chat Completions, Responses/),
         expect.stringMatching(/^beta gpt-ait serves this model/),
-        'offswitched off',
+        'offit is switched off',
       ]);
     const translated = items.first().getByText('translated: Anthropic Messages → Chat Completions');
     await translated.focus();

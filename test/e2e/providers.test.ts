@@ -290,7 +290,7 @@ describe('a test', () => {
     expect(await card.getByText(/Answered in/).count()).toBe(0);
   });
 
-  it('that succeeded does not hide that requests fail', async () => {
+  it('that succeeded ends the trouble of the model that it called, and leaves the last error in sight', async () => {
     upstream.answer(works);
     const config = { ...oneProvider(), groups: [{ id: 'default', policy: { retries: 0 } }] };
     const { page, gateway, clientWith } = await open({ screen: '/providers', config });
@@ -299,15 +299,16 @@ describe('a test', () => {
     upstream.answer((_request, response) => json(response, { error: { message: 'All workers are busy' } }, 500));
     const ask = () => clientWith(testKey).chat.completions.create({ model: 'gpt-a', messages: [] });
     for (let count = 0; count < 6; count++) await ask().catch(() => {});
+    await card.getByText(/^(Cooling down|Last requests failed) · 2 models/).waitFor();
+    // A reset ends the cooldown, but no request has succeeded since.
+    await gateway.gateway.execute({ type: 'provider.reset-health', id: 'main' });
+    await card.getByText(/^Last requests failed · 2 models/).waitFor();
     await card.getByText(/^Last error/).waitFor();
     await card.getByRole('link', { name: 'the provider answered 500: “All workers are busy”' }).waitFor();
     upstream.answer(works);
     await card.getByRole('button', { name: /^Test/ }).click();
     await card.getByText(/^Answered in/).waitFor();
-    await card.getByText('Requests have failed recently, though:').waitFor();
-    // The cooldown has been reset, but no request has succeeded since.
-    await gateway.gateway.execute({ type: 'provider.reset-health', id: 'main' });
-    await card.getByText(/^Last requests failed · 2 models/).waitFor();
+    await card.getByText(/^Ready · 2 models/).waitFor();
     await card.getByRole('link', { name: /^Requests of/ }).click();
     await expect.poll(() => page.url()).toContain('/requests?provider=main');
   });

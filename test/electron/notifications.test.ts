@@ -73,7 +73,11 @@ describe('notifications', () => {
     const notifications = create();
     const hear = (each: ProviderView) => notifications.onEvent({ type: 'provider-changed', provider: each });
     for (const each of [provider, troubled, troubled, provider, troubled]) hear(each);
-    const told = { title: 'Main cannot be used', body: 'its base URL leads back to Sluice itself', buttons: ['Open'] };
+    const told = {
+      title: 'Main cannot be used',
+      body: 'Not usable: its base URL leads back to Sluice itself',
+      buttons: ['Open'],
+    };
     expect(shown.notifications).toEqual([told, told]);
   });
 
@@ -88,13 +92,7 @@ describe('notifications', () => {
   it('report once that a credential was refused, and again after it had recovered', () => {
     const notifications = create();
     const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health: well };
-    const refused: CooldownView = {
-      state: 'refused',
-      failure: 'credential',
-      failedWith: 401,
-      reason: 'no',
-      until: null,
-    };
+    const refused: CooldownView = { ...well, state: 'refused', failure: 'credential', failedWith: 401 };
     const hear = (health: CooldownView) => {
       const changed = { ...provider, credentials: [{ ...credential, health }] };
       notifications.onEvent({ type: 'provider-changed', provider: changed });
@@ -117,7 +115,7 @@ describe('notifications', () => {
     for (const coolingMs of [null, 1_000, null, 1_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([]);
     for (const coolingMs of [2_000, 0, 4_000]) hear(coolingMs);
-    const told = { title: 'Main cannot be used', body: 'cannot be reached: connection refused', buttons: ['Open'] };
+    const told = { title: 'Main cannot be used', body: 'Cannot be reached: connection refused', buttons: ['Open'] };
     expect(shown.notifications).toEqual([told]);
     for (const coolingMs of [null, 20_000]) hear(coolingMs);
     expect(shown.notifications).toEqual([told, told]);
@@ -213,7 +211,7 @@ describe('notifications', () => {
     const notice = { scope: 'key', id: 'k1', name: 'App', budget, used: 400, resetsAt: null, percent: 80 } as const;
     notifications.onEvent({ type: 'limit-reached', notice });
     expect(shown.notifications).toEqual([
-      { title: 'Main 无法使用', body: '其 Base URL 指回 Sluice 自身', buttons: ['打开'] },
+      { title: 'Main 无法使用', body: '不可用：其 Base URL 指回 Sluice 自身', buttons: ['打开'] },
       { title: 'App 的预算', body: '500 个 token 已使用 80%。', buttons: ['提高限额…', '打开'] },
     ]);
   });

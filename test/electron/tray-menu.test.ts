@@ -13,16 +13,20 @@ import {
 import type { UpdateView } from '../../server/contract/ipc.ts';
 import { limitsSchema } from '../../server/contract/limit-settings.ts';
 import { policySchema } from '../../server/contract/policy.ts';
-import { wellProvider } from '../support/stand-ins.ts';
+import type { Condition, ConditionFacts } from '../../server/contract/provider-condition.ts';
 
 const main: TrayProvider = {
   id: 'main',
   name: 'Main',
   isDemo: false,
   enabled: true,
-  problem: null,
-  health: wellProvider,
+  facts: { condition: 'ready', failure: null, failedWith: null, failing: null },
 };
+/** In this condition. */
+const inCondition = (condition: Condition, more: Partial<ConditionFacts> = {}): TrayProvider => ({
+  ...main,
+  facts: { ...main.facts, condition, ...more },
+});
 const noPort = { code: 'port-taken', port: 4810 } as const;
 const lastError = { requestId: 'req_1', summary: 'gpt-x: 502' };
 const update: UpdateView = { state: 'idle', version: null, notes: null, percent: null, problem: null };
@@ -83,35 +87,27 @@ describe('the menu of the tray', () => {
     ['a provider', {}, 'provider:main', { type: 'checkbox', label: 'Main', checked: true }],
     [
       'one that is off, without its troubles',
-      { providers: [{ ...main, enabled: false, problem: 'no-credential' }] },
+      { providers: [{ ...inCondition('off'), enabled: false }] },
       'provider:main',
       { label: 'Main', checked: false },
     ],
     [
       'one that cannot be used, with the reason',
-      { providers: [{ ...main, problem: 'no-credential' }] },
+      { providers: [inCondition('no-credential')] },
       'provider:main',
-      { label: 'Main: no enabled credential has a value', checked: true },
+      { label: 'Main: Needs a credential: no enabled credential has a value', checked: true },
     ],
     [
       'one that is left alone, with the reason',
-      { providers: [{ ...main, health: { ...wellProvider, state: 'cooling', failure: 'rate-limit' } }] },
+      { providers: [inCondition('cooling', { failure: 'rate-limit' })] },
       'provider:main',
-      { label: 'Main: rate limit reached', checked: true },
+      { label: 'Main: Cooling down: its rate limit was reached', checked: true },
     ],
     [
       'one with some requests failing',
-      { providers: [{ ...main, health: { ...wellProvider, state: 'degraded', failure: 'quota' } }] },
+      { providers: [inCondition('degraded', { failing: { models: ['sora-2'], total: 12 } })] },
       'provider:main',
-      { label: 'Main: some requests failing' },
-    ],
-    [
-      'one that is off, without its health',
-      {
-        providers: [{ ...main, enabled: false, health: { ...wellProvider, state: 'refused', failure: 'credential' } }],
-      },
-      'provider:main',
-      { label: 'Main', checked: false },
+      { label: 'Main: Ready, 1 of 12 models failing: sora-2' },
     ],
     ['that there are no providers', { providers: [] }, 'no-providers', { label: 'No providers yet' }],
     ['the default group', {}, 'default-group', { label: 'Default group: all models, in order' }],
@@ -216,7 +212,11 @@ describe('the menu of the tray', () => {
 
   it.each([
     ['state', { engine: { kind: 'failed', problem: noPort } }, '未运行：端口 4810 已被其他程序占用。'],
-    ['provider:main', { providers: [{ ...main, problem: 'no-credential' }] }, 'Main：没有可用的凭据（未填写或已停用）'],
+    [
+      'provider:main',
+      { providers: [inCondition('no-credential')] },
+      'Main：需要凭据：没有可用的凭据（未填写或已停用）',
+    ],
   ] as const)('says what is wrong in Chinese too: %s', (id, changes, label) => {
     expect(itemsOf({ ...serving, ...changes }, 'zh-CN').get(id)?.label).toBe(label);
   });
@@ -228,22 +228,14 @@ describe('the icon of the tray', () => {
     ['off', 'it is off', off],
     ['off', 'it starts', { ...off, engine: { kind: 'starting' } }],
     ['error', 'it could not start', { ...off, engine: { kind: 'failed', problem: noPort } }],
-    ['error', 'a provider cannot be used', { ...serving, providers: [{ ...main, problem: 'no-credential' }] }],
-    [
-      'error',
-      'a provider refuses its credentials',
-      { ...serving, providers: [{ ...main, health: { ...wellProvider, state: 'refused', failure: 'credential' } }] },
-    ],
+    ['error', 'a provider cannot be used', { ...serving, providers: [inCondition('no-credential')] }],
+    ['error', 'a provider refuses its credentials', { ...serving, providers: [inCondition('refused')] }],
     [
       'serving',
       'a provider is left alone for a while',
-      { ...serving, providers: [{ ...main, health: { ...wellProvider, state: 'cooling', failure: 'transient' } }] },
+      { ...serving, providers: [inCondition('cooling'), inCondition('unreachable')] },
     ],
-    [
-      'serving',
-      'only one that is off cannot',
-      { ...serving, providers: [{ ...main, enabled: false, problem: 'leads-back' }] },
-    ],
+    ['serving', 'only one that is off cannot', { ...serving, providers: [{ ...inCondition('off'), enabled: false }] }],
   ])('says "%s" where %s', (mark, _when, status) => {
     expect(trayMark(status)).toBe(mark);
   });

@@ -9,9 +9,18 @@ import { openSqliteDatabase } from '../../server/store/sqlite/database.ts';
 import type { OutgoingRequest, Transport } from '../../server/transport/transport.ts';
 
 /** The state of a provider that is used normally. */
-export const well: CooldownView = { state: 'ok', failure: null, failedWith: null, reason: null, until: null };
+export const well: CooldownView = {
+  ...{ state: 'ok', failure: null, failedWith: null, failures: 0 },
+  ...{ failedAt: null, reason: null, until: null },
+};
 
-export const wellProvider: ProviderHealthView = { ...well, firstByteMs: null, errorRate: null, models: [] };
+export const wellProvider: ProviderHealthView = {
+  ...well,
+  answeredAt: 1,
+  firstByteMs: null,
+  errorRate: null,
+  models: [],
+};
 
 /** Answers each request with `answer`, as JSON, and records the requests. */
 export function scriptedTransport(

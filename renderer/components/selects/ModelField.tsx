@@ -3,7 +3,8 @@ import type { ModelView } from '../../../server/contract/access-views.ts';
 import { purposeOf } from '../../../server/contract/model-identity.ts';
 import { type Localization, useLocalization, useMessages } from '../../messages/use-messages.ts';
 import type { ModelChoice } from '../../state/choices/use-model-choice.ts';
-import { useProviderName } from '../../state/providers/providers.ts';
+import { useModelCondition, useProviderName } from '../../state/providers/providers.ts';
+import { ConditionDot } from '../feedback/Condition.tsx';
 import classes from './ModelField.module.css';
 import { optionGroups } from './model-options.ts';
 import { SuggestField } from './SuggestField.tsx';
@@ -48,17 +49,10 @@ export function ModelField({ choice, label, isBare = false, description, inputRe
 /** A model in a drop-down list: its name, purpose, context size and price. */
 function ModelOption({ model }: { model: ModelView }) {
   const localization = useLocalization();
-  const { health } = localization.messages.models;
   return (
     <span className={classes.option}>
       <span className={classes.name}>
-        <span
-          className={`${classes.dot} ${model.health === 'ok' ? classes.good : classes.bad}`}
-          role="img"
-          aria-label={health[model.health]}
-          title={health[model.health]}
-        />
-        {model.id}
+        <ConditionDot condition={useModelCondition(model)} isNamed /> {model.id}
       </span>
       <span className={classes.facts}>{describeModel(model, localization)}</span>
     </span>

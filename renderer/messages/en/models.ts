@@ -11,6 +11,7 @@ export const models = {
   emptyNext: 'Allow more models in the group, or add or enable a provider.',
   explain: 'Show its route',
   explainNamed: (model: string) => `Show the route of ${model}`,
+  openProvider: (name: string) => `Open ${name}`,
   tryNamed: (model: string) => `Try ${model} in the playground`,
 
   route: 'Route preview',
@@ -20,6 +21,8 @@ export const models = {
   refusals: {
     model_not_found: 'No provider in this group serves this model, or it is not allowed here.',
     no_healthy_provider: 'No provider that serves it can be used right now; see below.',
+    models_unknown: (providers: string) =>
+      `Whether this model exists is not known yet: ${providers} could not list its models so far. The list is asked for again within seconds.`,
     nearest: (model: string) => `Did you mean “${model}”?`,
   },
   asked: 'Will try, in order',
@@ -72,7 +75,6 @@ export const models = {
   free: 'free',
   priceIn: (input: string) => `${input} / 1M tokens`,
   priceInOut: (input: string, output: string) => `${input} in, ${output} out / 1M tokens`,
-  health: { ok: 'Works', cooling: 'Cooling down', refused: 'API key rejected' },
   picker: {
     choices: 'Choices',
     recent: 'Most used',

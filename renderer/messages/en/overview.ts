@@ -132,12 +132,9 @@ export const attention = {
   showAll: (total: string) => `Show all ${total}`,
   left: (count: string) => `Further keys and groups that need attention: ${count}.`,
   texts: {
-    'provider-unusable': (name: string, reason: string) => `${name}: ${reason}.`,
-    'provider-unlisted': (name: string, reason: string) =>
-      `The models of ${name} could not be listed: ${causeText(reason)}`,
-    'provider-left-alone': (name: string, reason: string) => `${name}: ${reason}`,
-    'credential-left-alone': (name: string, credential: string, reason: string) =>
-      `${name}, credential “${credential}”: ${reason}`,
+    provider: (name: string, condition: string, why: string) => `${name}: ${condition}. ${why}`,
+    credential: (name: string, credential: string, condition: string, why: string) =>
+      `${name}, credential “${credential}”: ${condition}. ${why}`,
     'config-restored': (movedTo: string | null) =>
       movedTo === null
         ? 'The configuration was missing at the last start and was restored from its backup. Check that keys and settings are as you left them.'
@@ -177,10 +174,8 @@ export const attention = {
     'no-key': 'There is no key, so no program can use Sluice.',
   },
   fixes: {
-    'provider-unusable': 'Open provider',
-    'provider-unlisted': 'Open provider',
-    'provider-left-alone': 'Open provider',
-    'credential-left-alone': 'Open credentials',
+    provider: 'Open provider',
+    credential: 'Open credentials',
     'config-restored': 'Open settings',
     'config-lost': 'Open settings',
     'counts-away': 'Open settings',

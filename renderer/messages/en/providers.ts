@@ -25,30 +25,6 @@ export const providers = {
   stateTitle: 'State',
   goneTitle: (id: string) => `There is no provider “${id}”`,
   goneNext: 'It may have been removed. Go back to all providers.',
-  states: {
-    off: 'Off',
-    'no-credential': 'Needs a credential',
-    blocked: 'Not usable',
-    refused: 'API key rejected',
-    cooling: 'Cooling down',
-    degraded: 'Some requests failing',
-    unlisted: 'Couldn’t list models',
-    waiting: 'Listing models…',
-    failing: 'Last requests failed',
-    ready: 'Ready',
-  },
-  /** `total` is null if the provider takes any model name. */
-  failingModels: (failing: string, total: string | null, models: string) =>
-    total === null
-      ? `Ready, ${counted(failing, 'model')} failing: ${models}`
-      : `Ready, ${failing} of ${counted(total, 'model')} failing: ${models}`,
-
-  blocked: {
-    off: 'switched off',
-    'no-credential': 'no enabled credential has a value',
-    'leads-back': 'its base URL leads back to Sluice itself',
-  },
-
   add: {
     /** Above a form that a link filled in. */
     linked:

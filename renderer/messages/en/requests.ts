@@ -339,7 +339,8 @@ export const requests = {
     overloaded: 'This machine had no connections, ports or memory left. No provider was at fault.',
     no_healthy_provider: 'No provider of this model is available right now.',
     provider_credential_refused: 'The provider rejected the API key. Replace it under Providers.',
-    models_unknown: 'The provider could not list its models yet. It is asked again within seconds.',
+    models_unknown:
+      'A provider had not listed its models, so whether this one exists was not known. The list is asked for again within seconds.',
     provider_rate_limited:
       'The provider had reached its rate limit and named a time to try again, so it was not asked before.',
     provider_quota_exhausted: 'The quota or credit of the provider’s account is used up.',

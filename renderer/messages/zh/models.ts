@@ -11,6 +11,7 @@ export const models: typeof english.models = {
   emptyNext: '请在分组中允许更多模型，添加服务商，或启用一个服务商。',
   explain: '查看路由',
   explainNamed: (model) => `查看 ${model} 的路由`,
+  openProvider: (name) => `打开 ${name}`,
   tryNamed: (model) => `在演练场中打开 ${model}`,
 
   route: '路由预览',
@@ -20,6 +21,7 @@ export const models: typeof english.models = {
   refusals: {
     model_not_found: '此分组没有服务商提供这个模型，或者这里不允许使用它。',
     no_healthy_provider: '目前没有可用的服务商提供它；原因见下。',
+    models_unknown: (providers) => `尚不知道此模型是否存在：${providers} 还未能列出其模型，几秒后会再次获取列表。`,
     nearest: (model) => `你是否指“${model}”？`,
   },
   asked: '依次尝试',
@@ -72,7 +74,6 @@ export const models: typeof english.models = {
   free: '免费',
   priceIn: (input) => `${input} / 百万 token`,
   priceInOut: (input, output) => `输入 ${input}，输出 ${output} / 百万 token`,
-  health: { ok: '可用', cooling: '冷却中', refused: 'API 密钥被拒绝' },
   picker: {
     choices: '选项',
     recent: '最常用',

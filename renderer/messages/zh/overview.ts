@@ -113,10 +113,8 @@ export const attention: typeof english.attention = {
   showAll: (total) => `显示全部 ${total} 项`,
   left: (count) => `另有 ${count} 个密钥和分组需要处理。`,
   texts: {
-    'provider-unusable': (name, reason) => `服务商 ${name}：${reason}。`,
-    'provider-unlisted': (name, reason) => `无法列出 ${name} 的模型：${causeTextZh(reason)}`,
-    'provider-left-alone': (name, reason) => `服务商 ${name}：${reason}`,
-    'credential-left-alone': (name, credential, reason) => `${name} 的凭据“${credential}”：${reason}`,
+    provider: (name, condition, why) => `服务商 ${name}：${condition}。${why}`,
+    credential: (name, credential, condition, why) => `${name} 的凭据“${credential}”：${condition}。${why}`,
     'config-restored': (movedTo) =>
       movedTo === null
         ? '上次启动时配置文件缺失，已从备份恢复。请检查密钥和设置是否仍然正确。'
@@ -155,10 +153,8 @@ export const attention: typeof english.attention = {
     'no-key': '没有密钥，任何程序都无法使用 Sluice。',
   },
   fixes: {
-    'provider-unusable': '查看服务商',
-    'provider-unlisted': '查看服务商',
-    'provider-left-alone': '查看服务商',
-    'credential-left-alone': '查看凭据',
+    provider: '查看服务商',
+    credential: '查看凭据',
     'config-restored': '查看设置',
     'config-lost': '查看设置',
     'counts-away': '查看设置',

@@ -21,29 +21,6 @@ export const providers: typeof english.providers = {
   stateTitle: '状态',
   goneTitle: (id) => `没有服务商“${id}”`,
   goneNext: '它可能已被移除。请返回全部服务商。',
-  states: {
-    off: '已关闭',
-    'no-credential': '需要凭据',
-    blocked: '不可用',
-    refused: 'API 密钥被拒绝',
-    cooling: '冷却中',
-    degraded: '部分请求失败',
-    unlisted: '无法获取模型列表',
-    waiting: '正在获取模型列表…',
-    failing: '最近的请求失败',
-    ready: '就绪',
-  },
-  failingModels: (failing, total, models) =>
-    total === null
-      ? `就绪，${failing} 个模型失败：${models}`
-      : `就绪，${total} 个模型中有 ${failing} 个失败：${models}`,
-
-  blocked: {
-    off: '已关闭',
-    'no-credential': '没有可用的凭据（未填写或已停用）',
-    'leads-back': '其 Base URL 指回 Sluice 自身',
-  },
-
   add: {
     linked: '此表单由链接填写。在你测试之前不会请求或添加任何内容。只有信任此地址时才输入密钥。',
     open: '添加服务商',

@@ -321,7 +321,7 @@ export const requests: typeof english.requests = {
     overloaded: '本机的连接、端口或内存已用尽，并非服务商的故障。',
     no_healthy_provider: '此模型目前没有可用的服务商。',
     provider_credential_refused: '服务商拒绝了凭据。请在“服务商”中设置有效的凭据。',
-    models_unknown: '服务商尚未列出其模型，几秒后会再次查询。',
+    models_unknown: '有服务商尚未列出其模型，因此当时不知道此模型是否存在。几秒后会再次获取列表。',
     provider_rate_limited: '服务商要求稍后再试，因此没有请求它。',
     provider_quota_exhausted: '服务商账户的配额或余额已用完。',
     upstream_unreachable: '无法连接到服务商。',

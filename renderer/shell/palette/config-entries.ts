@@ -14,6 +14,7 @@ import {
 } from '@tabler/icons-react';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import type { Locks } from '../../../server/contract/lock.ts';
+import { conditionFacts, describeCondition } from '../../../server/contract/provider-condition.ts';
 import { writeToClipboard } from '../../components/copying/CopyButton.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import { ControlError } from '../../state/api/api.ts';
@@ -30,6 +31,7 @@ interface EntrySources {
   unchangeable: string | null;
   isAdmin: boolean;
   execute: ControlStore['execute'];
+  nowMs: number;
 }
 
 export function configEntries(sources: EntrySources): PaletteEntry[] {
@@ -100,7 +102,7 @@ function captureEntry({ messages, views, execute }: EntrySources): PaletteEntry 
   };
 }
 
-function providerEntries({ messages, views, locks, unchangeable, execute }: EntrySources): PaletteEntry[] {
+function providerEntries({ messages, views, locks, unchangeable, execute, nowMs }: EntrySources): PaletteEntry[] {
   const { palette: names, providers, commandFailed } = messages;
   const section = 'providers';
   return providerRows(views).flatMap((row): PaletteEntry[] => {
@@ -133,7 +135,8 @@ function providerEntries({ messages, views, locks, unchangeable, execute }: Entr
       action: `${names.testProvider('')} test check`,
       act: { href: `/providers/${id}?test` },
     };
-    return [{ id: `provider:${id}`, section, Icon: IconServer2, label: name, words: id, act }, power, test];
+    const detail = row.provider && describeCondition(conditionFacts(row.provider, nowMs), messages.health);
+    return [{ id: `provider:${id}`, section, Icon: IconServer2, label: name, detail, words: id, act }, power, test];
   });
 }
 

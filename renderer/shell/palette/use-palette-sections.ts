@@ -8,6 +8,7 @@ import { useLocalization } from '../../messages/use-messages.ts';
 import type { Kind } from '../../state/control/control-store.ts';
 import { useControlState, useControlStore } from '../../state/control/use-control.ts';
 import { useReportedAndFound } from '../../state/control/use-found.ts';
+import { useConditionTime } from '../../state/providers/providers.ts';
 import { useCanChange, useLocks, useScreens } from '../../state/rights/use-rights.ts';
 import { useDesktop } from '../../state/window/use-desktop.ts';
 import { configEntries } from './config-entries.ts';
@@ -69,6 +70,7 @@ function useEntries(views: ConfigViews | null): PaletteEntry[] {
   const screens = useScreens();
   const canChange = useCanChange();
   const hasDesktop = Boolean(useDesktop()?.view);
+  const nowMs = useConditionTime();
   return useMemo(() => {
     const { messages } = localization;
     const sharedCounts = views?.status.sharedCounts ?? null;
@@ -77,12 +79,12 @@ function useEntries(views: ConfigViews | null): PaletteEntry[] {
     const all = [
       ...screenEntries(messages, screens),
       ...(views
-        ? configEntries({ messages, views, locks, unchangeable, execute, isAdmin: screens.includes('settings') })
+        ? configEntries({ messages, views, locks, unchangeable, execute, nowMs, isAdmin: screens.includes('settings') })
         : []),
       ...windowEntries(localization, { colorScheme, setColorScheme }),
       ...(screens.includes('connect') ? clientEntries(messages) : []),
       ...(screens.includes('settings') ? settingsEntries({ messages, sharedCounts, hasDesktop }) : []),
     ];
     return all.filter(({ act }) => !('href' in act) || screens.some((name) => name === screenAt(act.href)));
-  }, [localization, colorScheme, setColorScheme, views, locks, screens, canChange, execute, hasDesktop]);
+  }, [localization, colorScheme, setColorScheme, views, locks, screens, canChange, execute, hasDesktop, nowMs]);
 }

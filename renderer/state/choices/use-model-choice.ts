@@ -71,7 +71,7 @@ export function suggestModel(input: ModelSuggestionInput): string {
   const suited = models.filter(({ id }) => purposeOf(id) === use);
   // Some services moderate texts with a general-purpose model.
   if (suited.length === 0) return use === 'moderations' ? suggestModel({ ...input, use: 'chat' }) : '';
-  const working = filterOrAll(suited, ({ health }) => health === 'ok');
+  const working = filterOrAll(suited, ({ health }) => health.failure === null);
   const chosen = filterOrAll(working, ({ providers }) => !providers.includes(demoId));
   return mostUsed.find((name) => chosen.some(({ id }) => id === name)) ?? cheapest(chosen)?.id ?? '';
 }

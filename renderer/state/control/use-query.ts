@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { ConfigViews } from '../../../server/contract/events.ts';
+import type { CooldownView } from '../../../server/contract/provider-views.ts';
 import type { QueryInputMap, QueryResults, QueryType } from '../../../server/contract/queries.ts';
 import { asControlError, type ControlError } from '../api/api.ts';
 import { type ControlState, keepEqualParts } from './control-state.ts';
@@ -134,6 +135,10 @@ export function modelListVersion({ views }: ConfigState): string {
 
 /** For the routes of models, which also depend on the health of each provider. */
 export function modelRouteVersion(state: ConfigState): string {
-  const health = state.views?.providers.map(({ health: { state, until } }) => `${state} ${until}`) ?? [];
+  const health = state.views?.providers.flatMap(({ health }) => [health, ...health.models].map(troubleOf)) ?? [];
   return [modelListVersion(state), ...health].join();
+}
+
+function troubleOf({ model, state, failure, until }: Partial<{ model: string | null }> & CooldownView): string {
+  return `${model} ${state} ${failure} ${until}`;
 }

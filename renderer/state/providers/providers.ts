@@ -1,17 +1,22 @@
 import { useCallback } from 'react';
+import type { ModelView } from '../../../server/contract/access-views.ts';
 import { formatMessage } from '../../../server/contract/coded.ts';
 import type { CommandInputMap } from '../../../server/contract/commands.ts';
 import type { demoProviderId } from '../../../server/contract/config.ts';
 import type { ConfigViews } from '../../../server/contract/events.ts';
 import {
-  blockOf,
-  type CredentialView,
-  type DiscoveryView,
-  type ProviderView,
-} from '../../../server/contract/provider-views.ts';
+  type Condition,
+  capitalized,
+  conditionOf,
+  conditionOfModel,
+  describeFailure,
+} from '../../../server/contract/provider-condition.ts';
+import type { CooldownView, CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { minuteMs } from '../../../server/contract/units.ts';
 import type { Messages } from '../../messages/en/en.ts';
-import { useMessages } from '../../messages/use-messages.ts';
+import { type Localization, useMessages } from '../../messages/use-messages.ts';
 import { useControlState } from '../control/use-control.ts';
+import { useNow } from '../window/use-now.ts';
 
 /** A row of the list. The built-in demo has one even while it is off, when it is not among the engine's providers. */
 export interface ProviderRowData {
@@ -83,10 +88,51 @@ export function useCredentialName(): (provider: string, credential: string) => s
   );
 }
 
-/** Why a provider receives no requests, in the language of the window; null if it does. */
-export function blockedReason(provider: ProviderView, texts: Messages['providers']['blocked']): string | null {
-  const block = blockOf(provider);
-  return block && texts[block];
+export type Troubled = Pick<CooldownView, 'state' | 'failure' | 'failedWith' | 'failures' | 'failedAt' | 'until'>;
+
+/** Why something fails and when it is tried again, in sentences; empty if nothing fails. */
+export function describeCooldown(
+  { state, failure, failedWith, failures, failedAt, until }: Troubled,
+  { messages, formats }: Localization,
+  nowMs: number,
+): string {
+  if (failure === null) return '';
+  const { health: names } = messages;
+  const isUnreachable = failure === 'transient' && typeof failedWith === 'string';
+  const failed = capitalized(
+    isUnreachable ? names.connectionFaults[failedWith] : describeFailure(failure, failedWith, names),
+  );
+  if (state === 'refused') return names.isRefused(failed);
+  if (until !== null && until > nowMs) return names.until(failed, formats.moment(until, nowMs));
+  const failedAtText = failedAt === null ? null : formats.moment(failedAt, nowMs);
+  return names.isTried(failed, failures, formats.number(failures), failedAtText);
+}
+
+/** Why a provider is in its condition, in sentences; empty if its word says all. */
+export function describeWhy(provider: ProviderView, localization: Localization, nowMs: number): string {
+  const { messages } = localization;
+  const condition = conditionOf(provider, nowMs);
+  if (condition === 'off') return '';
+  if (condition === 'leads-back' || condition === 'no-credential')
+    return `${capitalized(messages.health.blocked[condition])}${messages.health.stop}`;
+  if (condition === 'unlisted') return provider.discovery ? unlistedReason(provider.discovery, messages.probe) : '';
+  return describeCooldown(provider.health, localization, nowMs);
+}
+
+/** Updates itself. */
+export function useModelCondition(model: Pick<ModelView, 'health' | 'providers'>): Condition {
+  const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
+  return useNow((now) => conditionOfModel(model, providers, now));
+}
+
+/**
+ * A time that advances by minutes and at the ends of providers' cooldowns: what is judged at it is judged as what counts the
+ * seconds.
+ */
+export function useConditionTime(): number {
+  const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
+  const ends = providers.flatMap(({ health }) => [health, ...health.models].map(({ until }) => until ?? 0));
+  return useNow((now) => Math.max(Math.floor(now / minuteMs) * minuteMs, ...ends.filter((end) => end <= now)));
 }
 
 /** Why the models of a provider could not be listed; empty if they could. */

@@ -42,6 +42,7 @@ export function fixOfRequest(request: FailedRequest, keyHasLimits: boolean): Fai
   const group = groupId === null ? '/groups' : `/groups/${groupId}`;
   switch (errorCode) {
     case 'model_not_found':
+    case 'models_unknown':
       return keyId === null || modelAsked === null
         ? { kind: 'groups', href: group }
         : { kind: 'route', href: `/models?for=key:${keyId}&model=${encodeURIComponent(modelAsked)}` };

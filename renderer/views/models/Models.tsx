@@ -8,6 +8,7 @@ import type { ModelView } from '../../../server/contract/access-views.ts';
 import { purposeOf } from '../../../server/contract/model-identity.ts';
 import { CopyButton } from '../../components/copying/CopyButton.tsx';
 import { CommandProblem } from '../../components/feedback/CommandProblem.tsx';
+import { ConditionDot } from '../../components/feedback/Condition.tsx';
 import { EmptyNote } from '../../components/feedback/EmptyNote.tsx';
 import { ListSkeleton } from '../../components/feedback/ListSkeleton.tsx';
 import { Screen } from '../../components/layout/Screen.tsx';
@@ -18,7 +19,7 @@ import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useMostUsed } from '../../state/choices/use-model-choice.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { modelRouteVersion, type QueryState, useQuery } from '../../state/control/use-query.ts';
-import { useProviderName } from '../../state/providers/providers.ts';
+import { useModelCondition, useProviderName } from '../../state/providers/providers.ts';
 import { AliasesSection } from './aliases/AliasesSection.tsx';
 import classes from './Models.module.css';
 import { ModelNameButton, RouteSection, scopeQuery } from './route/RouteSection.tsx';
@@ -166,13 +167,7 @@ function ModelRow({ model, onExplain }: { model: ModelView; onExplain(): void })
   const facts = [model.providers.map(providerName).join(', '), describeModel(model, localization)];
   return (
     <li className={classes.model}>
-      <span
-        className={classes.health}
-        data-state={model.health}
-        role="img"
-        aria-label={names.health[model.health]}
-        title={names.health[model.health]}
-      />
+      <ConditionDot condition={useModelCondition(model)} isNamed />
       <div className={classes.modelText}>
         <ModelNameButton name={model.id} onExplain={onExplain} />
         <span className={classes.modelFacts}>{facts.filter(Boolean).join(' · ')}</span>

@@ -4,14 +4,17 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { minuteMs } from '../../../server/contract/units.ts';
 import { amountOf, describeLimit } from '../../components/access/LimitMeters.tsx';
-import { describeCooldown } from '../../components/feedback/CooldownNote.tsx';
 import { Section } from '../../components/layout/Section.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useReportedAndFound } from '../../state/control/use-found.ts';
-import { blockedReason, credentialNameOf, unlistedReason } from '../../state/providers/providers.ts';
+import {
+  credentialNameOf,
+  describeCooldown,
+  describeWhy,
+  useConditionTime,
+} from '../../state/providers/providers.ts';
 import { describeRefusal } from '../../state/requests/failures.ts';
-import { useNow } from '../../state/window/use-now.ts';
 import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
 
@@ -27,7 +30,7 @@ const ofSetup: readonly Concern['kind'][] = ['no-key', 'no-provider'];
 export function AttentionSection({ isFirstRun }: { isFirstRun: boolean }) {
   const localization = useLocalization();
   const names = localization.messages.attention;
-  const nowMs = useNow((now) => Math.floor(now / minuteMs) * minuteMs);
+  const nowMs = useConditionTime();
   const { concerns: all, left } = useConcerns(nowMs);
   const [showsAll, setShowsAll] = useState(false);
   const concerns = isFirstRun ? all.filter(({ kind }) => !ofSetup.includes(kind)) : all;
@@ -68,7 +71,7 @@ function nameOf(concern: Concern): string {
   const { kind, href } = concern;
   if ('meter' in concern) return `${kind} ${concern.id} ${JSON.stringify(concern.meter.budget)}`;
   if (concern.kind === 'refused') return `${kind} ${concern.refusal.reason}`;
-  return `${kind} ${href} ${'name' in concern ? concern.name : ''} ${'credential' in concern ? concern.credential : ''}`;
+  return `${kind} ${href} ${'name' in concern ? concern.name : ''} ${'credential' in concern ? concern.credential.id : ''}`;
 }
 
 function ConcernLink({ concern, nowMs }: { concern: Concern; nowMs: number }) {
@@ -91,18 +94,23 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
   const { messages, formats } = localization;
   const { texts } = messages.attention;
   switch (concern.kind) {
-    case 'provider-unusable':
-      return texts[concern.kind](concern.name, blockedReason(concern.provider, messages.providers.blocked) ?? '');
-    case 'provider-unlisted':
-      return texts[concern.kind](concern.name, unlistedReason(concern.discovery, messages.probe));
-    case 'provider-left-alone':
-      return texts[concern.kind](concern.name, describeCooldown(concern.health, localization, nowMs));
-    case 'credential-left-alone':
-      return texts[concern.kind](
-        concern.name,
-        credentialNameOf(concern.credentials, concern.credential, messages.providers.credential),
-        describeCooldown(concern.health, localization, nowMs),
+    case 'provider': {
+      const { provider, condition } = concern;
+      return texts.provider(
+        provider.name,
+        messages.health.conditions[condition],
+        describeWhy(provider, localization, nowMs),
       );
+    }
+    case 'credential': {
+      const { provider, condition, credential } = concern;
+      return texts.credential(
+        provider.name,
+        credentialNameOf(provider.credentials, credential.id, messages.providers.credential),
+        messages.health.conditions[condition],
+        describeCooldown(credential.health, localization, nowMs),
+      );
+    }
     case 'config-restored':
     case 'config-lost':
       return texts[concern.kind](concern.movedTo);

@@ -9,7 +9,8 @@ import {
   isUnpriced,
   type LimitMeter,
 } from '../../../server/contract/limits.ts';
-import type { CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { type Condition, toneOf, troublesOf } from '../../../server/contract/provider-condition.ts';
+import type { CredentialView, ProviderView } from '../../../server/contract/provider-views.ts';
 import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
 import type { RefusalView } from '../../../server/contract/request-views.ts';
 import type { SetAsideView, StandstillView } from '../../../server/contract/status-views.ts';
@@ -20,17 +21,8 @@ export type Concern = {
   /** Where it can be fixed. */
   href: string;
 } & (
-  | { kind: 'provider-unusable'; name: string; provider: ProviderView }
-  | { kind: 'provider-unlisted'; name: string; discovery: DiscoveryView }
-  | { kind: 'provider-left-alone'; name: string; health: ProviderView['health'] }
-  | {
-      kind: 'credential-left-alone';
-      name: string;
-      /** The id of one of the credentials. */
-      credential: string;
-      credentials: readonly CredentialView[];
-      health: CredentialView['health'];
-    }
+  | { kind: 'provider'; provider: ProviderView; condition: Condition }
+  | { kind: 'credential'; provider: ProviderView; condition: Condition; credential: CredentialView }
   | { kind: 'config-restored' | 'config-lost'; movedTo: string | null }
   | { kind: 'counts-away'; counts: SharedCountsView; isClosed: boolean }
   | { kind: 'ledger-broken'; reason: string }
@@ -57,7 +49,7 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
   // The same requests count against both budgets.
   const saidOfKey = new Set(keys.filter((key) => concernsOfPrices('key', key).length > 0).map(({ group }) => group));
   return [
-    ...providers.flatMap(concernsOfProvider),
+    ...providers.flatMap((provider) => concernsOfProvider(provider, nowMs)),
     ...concernsOfConfig(status.configReplaced),
     ...concernsOfLedger(status.ledger),
     ...concernsOfSharedCounts(status),
@@ -75,35 +67,12 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
   ].toSorted((a, b) => Number(b.isBad) - Number(a.isBad));
 }
 
-function concernsOfProvider(provider: ProviderView): Concern[] {
-  const { id, name, enabled, unusable, discovery, isDemo, health } = provider;
-  if (!enabled || isDemo) return [];
-  const href = `/providers/${id}`;
-  if (unusable) return [{ kind: 'provider-unusable', isBad: true, href, name, provider }];
-  if (health.state === 'cooling' || health.state === 'refused')
-    return [{ kind: 'provider-left-alone', isBad: true, href, name, health }];
-  const ofCredentials = provider.credentials.filter(needsAttention).map(
-    ({ id: credential, health: credentialHealth }): Concern => ({
-      ...{
-        kind: 'credential-left-alone',
-        // A person has to replace it.
-        isBad: credentialHealth.state === 'refused',
-        href,
-        name,
-        credential,
-        credentials: provider.credentials,
-        health: credentialHealth,
-      },
-    }),
-  );
-  if (ofCredentials.length > 0) return ofCredentials;
-  if (discovery?.problem) return [{ kind: 'provider-unlisted', isBad: false, href, name, discovery }];
-  return [];
-}
-
-/** Rate limits pass by themselves; these two do not. */
-function needsAttention({ enabled, health }: CredentialView): boolean {
-  return enabled && health.state !== 'ok' && (health.failure === 'credential' || health.failure === 'quota');
+function concernsOfProvider(provider: ProviderView, nowMs: number): Concern[] {
+  const href = `/providers/${provider.id}`;
+  return troublesOf(provider, nowMs).map(({ condition, credential }): Concern => {
+    const trouble = { isBad: toneOf[condition] === 'bad', href, provider, condition };
+    return credential === null ? { kind: 'provider', ...trouble } : { kind: 'credential', ...trouble, credential };
+  });
 }
 
 function concernsOfConfig(replaced: ConfigViews['status']['configReplaced']): Concern[] {

@@ -54,7 +54,7 @@ export function ProviderCard({ row, activity }: ProviderCardProps) {
         </div>
       </div>
       {provider ? (
-        <ProviderFacts provider={provider} activity={activity} />
+        <ProviderFacts provider={provider} />
       ) : (
         row.isOn && <p className={classes.warning}>{names.demoNotRunning}</p>
       )}

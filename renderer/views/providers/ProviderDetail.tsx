@@ -79,7 +79,7 @@ function StateSection({ provider }: { provider: ProviderView }) {
       <div className={classes.body}>
         <p className={`${classes.mono} ${classes.soft}`}>{provider.baseUrl}</p>
         <LockMark lock={locks.changing('providers', id, 'enabled')} />
-        <ProviderFacts provider={provider} activity={activity} />
+        <ProviderFacts provider={provider} />
         {command.problem && <CommandProblem problem={command.problem} />}
         <ActivityBar id={id} name={name} activity={activity} />
         <ProbeResult provider={provider} probe={probe} isDetailed />

@@ -1,93 +1,61 @@
 import { Button } from '@mantine/core';
 import { IconRestore } from '@tabler/icons-react';
 import { Link } from 'wouter';
-import { type CooldownView, failingModelsOf, type ProviderView } from '../../../server/contract/provider-views.ts';
-import { CooldownNote } from '../../components/feedback/CooldownNote.tsx';
+import { conditionFacts, describeCondition } from '../../../server/contract/provider-condition.ts';
+import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { ConditionDot, CooldownNote } from '../../components/feedback/Condition.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
 import type { Messages } from '../../messages/en/en.ts';
 import type { Formats } from '../../messages/formats.ts';
 import { useLocalization, useMessages } from '../../messages/use-messages.ts';
 import { useCommand } from '../../state/control/use-command.ts';
 import { useQuery } from '../../state/control/use-query.ts';
-import { blockedReason, credentialNameOf, unlistedReason } from '../../state/providers/providers.ts';
+import { credentialNameOf, describeWhy, useConditionTime } from '../../state/providers/providers.ts';
 import { failureWordsOf } from '../../state/requests/failures.ts';
+import { useNow } from '../../state/window/use-now.ts';
 import classes from './Providers.module.css';
-import {
-  hasJustFailed,
-  hasRefusedCredential,
-  type ProviderActivity,
-  type ProviderState,
-  stateOf,
-} from './provider-state.ts';
+import type { ProviderActivity } from './provider-state.ts';
 
-const dots: Record<ProviderState['kind'], string | undefined> = {
-  off: undefined,
-  'no-credential': classes.dotBad,
-  blocked: classes.dotBad,
-  refused: classes.dotBad,
-  cooling: classes.dotBad,
-  degraded: classes.dotWarning,
-  failing: classes.dotWarning,
-  unlisted: classes.dotWarning,
-  waiting: undefined,
-  ready: classes.dotGood,
-};
-
-interface ProviderFactsProps {
-  provider: ProviderView;
-  /** Null if there were no requests; undefined while unknown. */
-  activity: ProviderActivity | null | undefined;
-}
-
-/** The state of a provider, the number and age of its models, and the reasons for any trouble. */
-export function ProviderFacts({ provider, activity }: ProviderFactsProps) {
-  const { messages, formats } = useLocalization();
+/** The condition of a provider, the number and age of its models, and the reasons for any trouble. */
+export function ProviderFacts({ provider }: { provider: ProviderView }) {
+  const localization = useLocalization();
+  const { messages, formats } = localization;
   const names = messages.providers;
-  const state = stateOf(provider, hasJustFailed(activity));
+  const facts = conditionFacts(provider, useConditionTime());
+  const { condition } = facts;
   const refreshedAt = provider.discovery?.refreshedAt ?? null;
   const credentials = provider.credentials.length;
-  const dot = hasRefusedCredential(provider) ? classes.dotBad : dots[state.kind];
   return (
     <div>
       <p className={classes.facts}>
-        <span className={`${classes.dot} ${dot ?? ''}`} aria-hidden />
-        {describeState(provider, state, messages, formats)}
+        <ConditionDot condition={condition} /> {describeCondition(facts, messages.health, formats)}
+        {facts.failing === null && ` · ${describeModels(provider, names, formats)}`}
         {refreshedAt !== null && ' · '}
         {refreshedAt !== null && <RelativeTime moment={refreshedAt} phrase={names.asked} />}
         {provider.health.firstByteMs !== null &&
           ` · ${messages.health.firstByte(formats.duration(provider.health.firstByteMs))}`}
         {credentials > 1 && ` · ${names.credentialCount(formats.number(credentials))}`}
       </p>
-      {state.kind === 'blocked' && <p className={classes.warning}>{blockedReason(provider, names.blocked)}</p>}
-      {state.kind === 'unlisted' && (
-        <p className={classes.warning}>{unlistedReason(state.discovery, messages.probe)}</p>
-      )}
-      {provider.enabled && <HealthNotes provider={provider} />}
+      {condition === 'degraded' ? <FailingParts provider={provider} /> : <Why provider={provider} />}
     </div>
   );
 }
 
-/** Its state and its number of models. */
-function describeState(provider: ProviderView, state: ProviderState, messages: Messages, formats: Formats): string {
-  const { providers: names, health } = messages;
-  const failing = state.kind === 'degraded' ? failingModelsOf(provider) : null;
-  if (!failing) return `${names.states[state.kind]} · ${describeModels(provider, names, formats)}`;
-  const models = failing.models.map((model) => model ?? health.withoutModel);
-  const total = failing.total === null ? null : formats.number(failing.total);
-  return names.failingModels(formats.number(models.length), total, formats.list(models));
+function Why({ provider }: { provider: ProviderView }) {
+  const localization = useLocalization();
+  const why = useNow((now) => describeWhy(provider, localization, now));
+  return why === '' ? null : <p className={classes.warning}>{why}</p>;
 }
 
-/** The failures of the provider as a whole, or otherwise of some of its credentials and models. */
-function HealthNotes({ provider }: { provider: ProviderView }) {
+/** The failures of some of its credentials and models. */
+function FailingParts({ provider }: { provider: ProviderView }) {
   const { messages, formats } = useLocalization();
-  const { state, failure, errorRate } = provider.health;
-  if (state === 'ok') return null;
-  const parts = state === 'degraded' ? troubledParts(provider, messages) : [];
+  const { errorRate } = provider.health;
+  const parts = troubledParts(provider, messages);
   if (parts.length > 0)
     return parts.map((part) => (
       <CooldownNote key={part.name} name={part.name} health={part.health} className={classes.warning} />
     ));
-  if (failure !== null) return <CooldownNote health={provider.health} className={classes.warning} />;
   return errorRate === null ? null : (
     <p className={classes.warning}>{messages.health.failing(formats.percent(errorRate))}</p>
   );
@@ -96,7 +64,7 @@ function HealthNotes({ provider }: { provider: ProviderView }) {
 const mostParts = 3;
 
 function troubledParts({ credentials, health }: ProviderView, { providers, health: { withoutModel } }: Messages) {
-  const unhealthy = credentials.filter((credential) => credential.enabled && credential.health.state !== 'ok');
+  const unhealthy = credentials.filter((credential) => credential.enabled && credential.health.failure !== null);
   const parts: { name: string; health: CooldownView }[] = [
     ...unhealthy.map(({ id, health: ownHealth }) => ({
       name: credentialNameOf(credentials, id, providers.credential),

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
+import type { ProviderView } from '../../../server/contract/provider-views.ts';
 import type { UsageStepView } from '../../../server/contract/request-views.ts';
 import { hourMs } from '../../../server/contract/units.ts';
 import { useControlState } from '../../state/control/use-control.ts';
@@ -7,38 +7,9 @@ import { useQuery } from '../../state/control/use-query.ts';
 import type { LiveRequest } from '../../state/requests/live-request.ts';
 import { useNow } from '../../state/window/use-now.ts';
 
-/**
- * The state of a provider, the most significant first. `blocked`: on, but receives no requests. `unlisted`: receives
- * requests, but its models could not be listed. `refused`, `cooling` and `degraded` result from requests
- * (`ProviderHealthView`). `failing`: its last requests failed, although the engine considers it healthy. `waiting`: its
- * models are not known yet.
- */
-export type ProviderState =
-  | { kind: 'off' }
-  | { kind: 'no-credential' }
-  | { kind: 'blocked' }
-  | { kind: 'refused' | 'cooling' | 'degraded' }
-  | { kind: 'unlisted'; discovery: DiscoveryView }
-  | { kind: 'failing' }
-  | { kind: 'waiting' }
-  | { kind: 'ready' };
-
-/** `lastFailed`: whether all requests failed in the last hour that had any. */
-export function stateOf(provider: ProviderView, lastFailed: boolean): ProviderState {
-  const { enabled, unusable, credentials, discovery, health } = provider;
-  if (!enabled) return { kind: 'off' };
-  const lacksCredential = credentials.length > 0 && !credentials.some((each) => each.enabled && each.hasSecret);
-  if (unusable !== null) return lacksCredential ? { kind: 'no-credential' } : { kind: 'blocked' };
-  if (health.state !== 'ok') return { kind: health.state };
-  if (lastFailed) return { kind: 'failing' };
-  if (discovery?.problem) return { kind: 'unlisted', discovery };
-  if (discovery && discovery.refreshedAt === null) return { kind: 'waiting' };
-  return { kind: 'ready' };
-}
-
 /** Whether a person has to replace a credential, whatever else the provider can do. */
 export function hasRefusedCredential({ enabled, credentials }: ProviderView): boolean {
-  return enabled && credentials.some((each) => each.enabled && each.health.state === 'refused');
+  return enabled && credentials.some((each) => each.enabled && each.health.failure === 'credential');
 }
 
 const hours = 24;
@@ -74,12 +45,6 @@ export function activityIn(
   id: string,
 ): ProviderActivity | null | undefined {
   return activities === null ? undefined : (activities.get(id) ?? null);
-}
-
-/** Whether all requests failed in the last hour that had any. */
-export function hasJustFailed(activity: ProviderActivity | null | undefined): boolean {
-  const last = activity?.hours.findLast(({ requests }) => requests > 0);
-  return last !== undefined && last.failed === last.requests;
 }
 
 function lastEndOf(requests: readonly LiveRequest[]): number {

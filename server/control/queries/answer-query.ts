@@ -26,6 +26,7 @@ import { aliasesByName, compileGroup } from '../../routing/compile.ts';
 import { compilePersonLimits } from '../../routing/compile-keys.ts';
 import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
 import { explainRoute } from '../../routing/explain/explain-route.ts';
+import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { keyPrefix } from '../../routing/key-secret.ts';
 import { anyKeyOf, resolveRoute } from '../../routing/resolve.ts';
@@ -79,6 +80,7 @@ interface QueryPorts {
     /** The order in which targets would be tried now. */
     explainOrder(targets: readonly Target[], strategy: Policy['strategy']): ExplainedTarget[];
     modelFacts: ModelFacts;
+    health: Pick<HealthTracker, 'proved' | 'listAnswered'>;
     toldLimits: Pick<ToldLimits, 'of'>;
     prices: Pick<PriceTable, 'applied' | 'cost'>;
     renewal: Pick<PriceRenewal, 'view' | 'list'>;
@@ -142,7 +144,14 @@ function createAnswers(ports: QueryPorts): Answers {
     presets: () => ports.providers.presets(),
     'local-servers': () => ports.providers.localServers(),
     'environment-credentials': () => findEnvironmentCredentials({ ...ports, env: ports.machine.env }),
-    'provider-test': ({ id, model }) => ports.providers.probe(findUpstream(ports.live, id), model),
+    'provider-test': async ({ id, model }) => {
+      const provider = findUpstream(ports.live, id);
+      const report = await ports.providers.probe(provider, model);
+      const { ok, call } = report;
+      if (ok && call) ports.routing.health.proved({ provider, model: call.model });
+      else if (ok) ports.routing.health.listAnswered(id);
+      return report;
+    },
     keys: () => views.keys(),
     'find-keys': views.findKeys,
     groups: () => views.groups(),
@@ -276,9 +285,10 @@ function viewRoute(ports: QueryPorts, query: QueryMap['route']): RouteView {
 }
 
 function keyRefusal(key: CompiledKey, nowMs: number): RouteView['refusal'] {
-  if (!key.enabled) return { code: 'key_disabled', nearest: null, message: `The key "${key.name}" is disabled.` };
+  const isKnown = { nearest: null, unlisted: [] };
+  if (!key.enabled) return { code: 'key_disabled', ...isKnown, message: `The key "${key.name}" is disabled.` };
   if (key.expiresAtMs === null || key.expiresAtMs > nowMs) return null;
-  return { code: 'key_expired', nearest: null, message: `The key "${key.name}" has expired.` };
+  return { code: 'key_expired', ...isKnown, message: `The key "${key.name}" has expired.` };
 }
 
 function sessionReading({ live, held: { recentCaptures } }: Pick<QueryPorts, 'live' | 'held'>) {

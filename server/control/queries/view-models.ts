@@ -3,10 +3,10 @@
 import { servedApis } from '../../apis/registry.ts';
 import { isWireName, upstreamWireOf } from '../../apis/translation/translation-registry.ts';
 import { possibleLosses } from '../../apis/translation/translator.ts';
-import type { ModelView, WireWay } from '../../contract/access-views.ts';
+import type { ModelHealth, ModelView, WireWay } from '../../contract/access-views.ts';
 import { demoProviderId } from '../../contract/config.ts';
 import type { ModelPriceView, PriceListView, PriceRenewalView } from '../../contract/price-views.ts';
-import type { CooldownView } from '../../contract/provider-views.ts';
+import { bestHealth } from '../../contract/provider-condition.ts';
 import {
   createPriceTable,
   type ListPrices,
@@ -31,13 +31,14 @@ export interface Asker {
 /** Facts about a target besides the configuration. */
 export interface ModelFacts {
   price(target: Target): ModelView['price'];
-  health(target: Target): CooldownView['state'];
+  health(target: Target): ModelHealth;
 }
 
 export function viewModels({ group, key }: Asker, { modelFacts }: { modelFacts: ModelFacts }): ModelView[] {
+  const nowMs = Date.now();
   return usableRoutes(group, key ?? anyKeyOf(group)).map(({ listed: { id, ownedBy }, targets }) => {
     const judged = targets.map((target) => ({ target, health: modelFacts.health(target) }));
-    const usable = judged.filter(({ target, health }) => !(target.takesAnyName && health === 'refused'));
+    const usable = judged.filter(({ target, health }) => !(target.takesAnyName && health.state === 'refused'));
     const first = usable[0]?.target;
     return {
       id,
@@ -46,15 +47,17 @@ export function viewModels({ group, key }: Asker, { modelFacts }: { modelFacts: 
       isAlias: group.aliases.has(id),
       contextTokens: (first && contextOf(first)) ?? null,
       price: first ? modelFacts.price(first) : null,
-      health: bestOf(usable.map(({ health }) => health)),
+      health:
+        bestHealth(
+          usable.map(({ health }) => health),
+          nowMs,
+        ) ?? refused,
     };
   });
 }
 
-function bestOf(states: readonly CooldownView['state'][]): CooldownView['state'] {
-  if (states.includes('ok')) return 'ok';
-  return states.includes('cooling') ? 'cooling' : 'refused';
-}
+/** Of a model that only services with a refused credential might have. */
+const refused: ModelHealth = { state: 'refused', failure: 'credential', failedWith: null, until: null };
 
 interface PriceSources {
   providers: Snapshot['providers'];

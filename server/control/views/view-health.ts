@@ -1,11 +1,13 @@
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { CooldownView, ProviderHealthView } from '../../contract/provider-views.ts';
+import { minuteMs } from '../../contract/units.ts';
 import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import {
   bestOf,
   type Judgement,
   judgeCredential,
   judgeCredentialAlone,
+  judgeList,
   judgeTarget,
   viewCooldown,
   worstOf,
@@ -13,57 +15,50 @@ import {
 import { noCredential, type ProviderHealth } from '../../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../../routing/snapshot.ts';
 
-/** Views of providers' and credentials' health. */
+/** Views of providers', models' and credentials' health. */
 export interface HealthViews {
   provider(provider: CompiledProvider): ProviderHealthView;
+  model(provider: CompiledProvider, model: string | null): CooldownView;
   credential(providerId: string, credentialId: string): CooldownView;
 }
 
 /** With a smaller number of recent calls (a call's weight halves every 15 s), no figures are shown. */
 const minSampleWeight = 0.05;
-const enoughCalls = 3;
-const badErrorRate = 0.2;
 const maxModels = 20;
 
 export function createHealthViews(book: HealthTracker, wallMs: () => number): HealthViews {
-  const view = (judgement: Judgement) => viewCooldown(judgement, { bookMs: book.nowMs(), wallMs: wallMs() });
+  const clocks = () => ({ bookMs: book.nowMs(), wallMs: wallMs() });
   return {
-    credential: (providerId, credentialId) => view(judgeCredential(book.provider(providerId), credentialId)),
+    credential: (providerId, credentialId) =>
+      viewCooldown(judgeCredential(book.provider(providerId), credentialId), clocks()),
+    model: (provider, model) => viewCooldown(judgeTarget(book, provider, model), clocks()),
     provider(provider) {
       const health = book.provider(provider.id);
-      const models = health ? recentModels(health, book.nowMs()) : [];
-      const judged = models.map((model) => ({ model, judgement: judgeTarget(book, provider, model) }));
-      const bad = judged.filter(({ judgement }) => judgement.state !== 'ok');
-      const figures = measure(health, book.nowMs());
-      const { state, judgement } = summarizeHealth(book, provider, judged, figures);
+      const now = clocks();
+      const targets = [...(health?.targets ?? [])].map(([model, { answeredAtMs }]): JudgedModel => {
+        return { model, answeredAtMs, judgement: judgeTarget(book, provider, model) };
+      });
+      const failing = targets.filter(({ judgement }) => judgement.failure !== null);
+      const { state, judgement } = summarizeHealth(provider, health, targets);
+      const answeredAtMs = Math.max(0, ...targets.map((target) => target.answeredAtMs));
       return {
-        ...view(judgement),
+        ...viewCooldown(judgement, now),
         state,
-        firstByteMs: figures.firstByteMs,
-        errorRate: figures.errorRate,
-        models: bad.slice(0, maxModels).map(({ model, judgement: each }) => ({ model, ...view(each) })),
+        ...measure(health, now.bookMs),
+        answeredAt: answeredAtMs === 0 ? null : Math.round(now.wallMs + answeredAtMs - now.bookMs),
+        models: failing
+          .slice(0, maxModels)
+          .map(({ model, judgement: each }) => ({ model, ...viewCooldown(each, now) })),
       };
     },
   };
 }
 
-/** The models that have recent calls or are in a cooldown. */
-function recentModels(health: ProviderHealth, nowMs: number): (string | null)[] {
-  const targets = [...health.targets].filter(
-    ([, { circuit, calls, atCredential }]) =>
-      !circuit.isClosed || atCredential.size > 0 || calls.calls(nowMs) > minSampleWeight,
-  );
-  return targets.map(([model]) => model);
-}
-
-interface Figures {
-  firstByteMs: number | null;
-  errorRate: number | null;
-  isFailing: boolean;
-}
-
 /** Over all models, weighted by their calls. */
-function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
+function measure(
+  health: ProviderHealth | undefined,
+  nowMs: number,
+): Pick<ProviderHealthView, 'firstByteMs' | 'errorRate'> {
   let [calls, failures, weight, sum, latestMs] = [0, 0, 0, 0, 0];
   let latest: number | null = null;
   for (const { calls: recent, firstByteMs } of health?.targets.values() ?? []) {
@@ -75,38 +70,53 @@ function measure(health: ProviderHealth | undefined, nowMs: number): Figures {
     sum += count * firstByteMs.value;
     if (firstByteMs.atMs > latestMs) [latestMs, latest] = [firstByteMs.atMs, firstByteMs.value];
   }
-  const isAsked = calls > minSampleWeight;
   return {
     firstByteMs: weight > minSampleWeight ? Math.round(sum / weight) : latest === null ? null : Math.round(latest),
-    errorRate: isAsked ? Math.round((failures / calls) * 1_000) / 1_000 : null,
-    isFailing: calls >= enoughCalls && failures / calls >= badErrorRate,
+    errorRate: calls > minSampleWeight ? Math.round((failures / calls) * 1_000) / 1_000 : null,
   };
+}
+
+interface JudgedModel {
+  model: string | null;
+  answeredAtMs: number;
+  judgement: Judgement;
 }
 
 /** It says nothing about the service and its other models. */
 const ofModelAlone: FailureClass = 'model-unavailable';
+/** A model that answered this long before another one failed, or since, proves that the service works. */
+const proofMs = minuteMs;
 
 /**
- * Health is the models', and a provider's is derived from it: it is down only if its credentials are, if all of its models are, or
- * if no model has answered recently and one failed in a way that concerns the service.
+ * Health is the models', and a provider's is derived from it: it fails only if its credentials or the network do, if all of its
+ * models do, or if none has answered since about the time when one failed in a way that concerns the service. It changes with
+ * what happens only, not with the time that passes, so that whoever looks at it sees the same.
  */
 function summarizeHealth(
-  book: HealthTracker,
   provider: CompiledProvider,
-  judged: readonly { judgement: Judgement }[],
-  { isFailing }: Figures,
-): { state: ProviderHealthView['state']; judgement: Judgement } {
-  const health = book.provider(provider.id);
+  health: ProviderHealth | undefined,
+  targets: readonly JudgedModel[],
+): Pick<JudgedModel, 'judgement'> & { state: ProviderHealthView['state'] } {
   const ids = provider.credentials.length === 0 ? [noCredential] : provider.credentials.map(({ id }) => id);
-  const credentials = ids.map((id) => judgeCredential(health, id));
   const everywhere = bestOf(ids.map((id) => judgeCredentialAlone(health, id)));
-  if (everywhere.state !== 'ok') return { state: everywhere.state, judgement: everywhere };
-  const models = judged.map((each) => each.judgement);
-  const best = bestOf(models);
-  const isAll = !provider.anyModel && models.length >= provider.models.size;
-  const concernsService = models.some(({ failure }) => failure !== ofModelAlone);
-  if (best.state !== 'ok' && (isAll || concernsService)) return { state: best.state, judgement: best };
-  const part = worstOf([...models, ...credentials]);
-  const isDegraded = isFailing || part.failure !== null;
+  if (everywhere.failure !== null) return { state: everywhere.state, judgement: everywhere };
+  if (health?.unansweredList) {
+    const judgement = judgeList(health.unansweredList);
+    return { state: judgement.state, judgement };
+  }
+  const failing = targets.filter(({ judgement }) => judgement.failure !== null).map(({ judgement }) => judgement);
+  const failedAtMs = Math.max(0, ...failing.map((each) => each.failedAtMs));
+  const isProved = targets.some(
+    ({ judgement: { failure }, answeredAtMs }) =>
+      failure === null && answeredAtMs > 0 && answeredAtMs > failedAtMs - proofMs,
+  );
+  const isAll = !provider.anyModel && failing.length >= provider.models.size;
+  const concernsService = failing.some(({ failure }) => failure !== ofModelAlone);
+  if (failing.length > 0 && !isProved && (isAll || concernsService)) {
+    const judgement = bestOf(failing);
+    return { state: judgement.state, judgement };
+  }
+  const part = worstOf([...failing, ...ids.map((id) => judgeCredential(health, id))]);
+  const isDegraded = part.failure !== null || targets.some(({ judgement }) => judgement.state === 'degraded');
   return { state: isDegraded ? 'degraded' : 'ok', judgement: part };
 }

@@ -9,7 +9,7 @@ import {
 } from '../../contract/access-views.ts';
 import type { AliasConfig } from '../../contract/config.ts';
 import { GatewayError } from '../../contract/errors.ts';
-import { anyKeyOf, nearestModel, resolveRoute } from '../resolve.ts';
+import { anyKeyOf, resolveRoute, whyUnknown } from '../resolve.ts';
 import type { CompiledGroup, CompiledKey, CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { ExplainedTarget } from './explain-order.ts';
 
@@ -68,8 +68,9 @@ function resolve({
     return { targets: resolveRoute(group, asker, model).targets, refusal: null };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const nearest = error.code === 'model_not_found' ? nearestModel(group, asker, model) : null;
-    return { targets: [], refusal: { code: error.code, nearest, message: error.message } };
+    const isUnknown = error.code === 'model_not_found' || error.code === 'models_unknown';
+    const why = isUnknown ? whyUnknown(group, asker, model) : { nearest: null, unlisted: [] };
+    return { targets: [], refusal: { code: error.code, ...why, message: error.message } };
   }
 }
 

@@ -26,7 +26,10 @@ export class Circuit {
   /** End of the cooldown; 0 while closed. */
   #untilMs = 0;
   #trialUntilMs = 0;
+  /** Those that count towards the next cooldown. */
   #consecutiveFailures = 0;
+  /** Since the last success, also before a reset. */
+  #failures = 0;
   #level = 0;
   #closedAtMs = 0;
   /** Successes since the last cooldown. */
@@ -37,6 +40,8 @@ export class Circuit {
   /** The upstream itself told when the cooldown ends. */
   #isStated = false;
   #sinceMs = 0;
+  /** When the last failure was seen here. */
+  #failedAtMs = 0;
   /** When the last attempt since the cooldown began. */
   #askedAtMs = 0;
 
@@ -46,7 +51,7 @@ export class Circuit {
 
   /** Closed, without recent failures. */
   get isTrusted(): boolean {
-    return this.#untilMs === 0 && this.#consecutiveFailures === 0 && this.#consecutiveSuccesses >= requiredSuccesses;
+    return this.#untilMs === 0 && this.#failures === 0 && this.#consecutiveSuccesses >= requiredSuccesses;
   }
 
   /** End of the cooldown; 0 while closed, infinite if a person has to act, though it is tried now and then. */
@@ -94,14 +99,24 @@ export class Circuit {
     return this.#sinceMs;
   }
 
-  /** The reason of the last cooldown, until enough successes have followed. */
+  /** What failed last; null if it has answered since. */
   get failure(): FailureClass | null {
-    return this.#failure;
+    return this.#untilMs === 0 && this.#failures === 0 ? null : this.#failure;
   }
 
   /** What the call behind `failure` met. */
   get failedWith(): FailedWith {
-    return this.#failure === null ? null : this.#failedWith;
+    return this.failure === null ? null : this.#failedWith;
+  }
+
+  /** Since the last success. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** When the last failure was seen here; 0: never. */
+  get failedAtMs(): number {
+    return this.#failedAtMs;
   }
 
   isAvailable(nowMs: number): boolean {
@@ -123,16 +138,35 @@ export class Circuit {
   succeeded(nowMs: number): void {
     this.#consecutiveFailures = 0;
     if (this.#untilMs === 0) {
-      if (this.#consecutiveSuccesses < requiredSuccesses && ++this.#consecutiveSuccesses === requiredSuccesses)
-        this.#failure = null;
-    } else if (this.#trialUntilMs !== 0) {
-      this.#untilMs = 0;
-      this.#trialUntilMs = 0;
-      this.#closedAtMs = nowMs;
-      if (this.#isRemote) this.#failure = null;
-      else this.#consecutiveSuccesses = 0;
-      this.#isRemote = false;
-    }
+      this.#failures = 0;
+      if (this.#consecutiveSuccesses < requiredSuccesses) this.#consecutiveSuccesses++;
+    } else if (this.#trialUntilMs !== 0) this.#close(nowMs);
+  }
+
+  /** A test succeeded, which began after any failure: it closes the circuit like a trial. */
+  proved(nowMs: number): void {
+    this.#consecutiveFailures = 0;
+    this.#failures = 0;
+    if (this.#untilMs !== 0) this.#close(nowMs);
+  }
+
+  /** Ends the cooldown, so that the next request tries it, but keeps what failed until that has answered. */
+  reset(): void {
+    this.#untilMs = 0;
+    this.#trialUntilMs = 0;
+    this.#level = 0;
+    this.#consecutiveFailures = 0;
+    this.#consecutiveSuccesses = requiredSuccesses;
+    this.#isRemote = false;
+  }
+
+  #close(nowMs: number): void {
+    this.#untilMs = 0;
+    this.#trialUntilMs = 0;
+    this.#failures = 0;
+    this.#closedAtMs = nowMs;
+    if (!this.#isRemote) this.#consecutiveSuccesses = 0;
+    this.#isRemote = false;
   }
 
   /**
@@ -164,8 +198,10 @@ export class Circuit {
 
   failed(circuitFailure: CircuitFailure, nowMs: number): void {
     this.#consecutiveFailures++;
+    this.#failures++;
     if (this.#isRemote) this.#sinceMs = nowMs;
     this.#isRemote = false;
+    this.#failedAtMs = nowMs;
     const wasTried = this.#trialUntilMs !== 0;
     this.#trialUntilMs = 0;
     const statedMs = cooldownMsOf(circuitFailure);
@@ -177,10 +213,11 @@ export class Circuit {
     const isOnTrial = this.#untilMs !== 0 || this.#consecutiveSuccesses < requiredSuccesses;
     if (isOnTrial || statedMs !== null || this.#consecutiveFailures >= circuitFailure.rule.consecutiveFailures)
       this.coolDown(circuitFailure, nowMs);
+    else this.#note(circuitFailure);
   }
 
   coolDown(circuitFailure: CircuitFailure, nowMs: number): void {
-    const { rule, failure, failedWith } = circuitFailure;
+    const { rule } = circuitFailure;
     if (this.#untilMs === 0) this.#sinceMs = nowMs;
     if (this.#untilMs === 0 && nowMs - this.#closedAtMs > resetLevelAfterMs) this.#level = 0;
     const guessMs = Math.min(rule.longestMs, rule.firstMs * 2 ** this.#level);
@@ -188,16 +225,19 @@ export class Circuit {
     const statedMs = cooldownMsOf(circuitFailure);
     this.#isStated = statedMs !== null;
     this.#untilMs = nowMs + (statedMs ?? guessMs);
-    this.#failure = failure;
-    this.#failedWith = failedWith;
+    this.#note(circuitFailure);
     this.#askedAtMs = nowMs;
     this.#consecutiveSuccesses = 0;
   }
 
-  #prolong({ failure, failedWith }: CircuitFailure, untilMs: number): void {
+  #prolong(circuitFailure: CircuitFailure, untilMs: number): void {
     if (untilMs < this.#untilMs) return;
     this.#untilMs = untilMs;
     this.#isStated = true;
+    this.#note(circuitFailure);
+  }
+
+  #note({ failure, failedWith }: CircuitFailure): void {
     this.#failure = failure;
     this.#failedWith = failedWith;
   }

@@ -2,6 +2,8 @@
  * Tracks the recent health of targets and credentials, across configuration changes. Decides when each is in a cooldown
  * and when it is tried again; does not order targets.
  */
+import type { FailureClass } from '../../contract/ledger.ts';
+import type { FailedWith } from '../../contract/provider-views.ts';
 import type { AttemptReport } from '../picker.ts';
 import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
 import type { Circuit, CircuitFailure } from './circuit.ts';
@@ -175,13 +177,60 @@ export class HealthTracker {
     this.#onChanged(provider.id, true);
   }
 
-  /** Forgets the state of a provider, or of one credential, here and at other replicas. */
+  /** Ends the cooldowns of a provider, or of one credential, here and at other replicas. What failed is known until it answers. */
   reset(providerId: string, credentialId?: string): void {
+    const health = this.#providers.get(providerId);
+    if (health) {
+      const circuits = credentialId === undefined ? health.circuits() : health.circuitsOf(credentialId);
+      for (const circuit of circuits) circuit.reset();
+      if (credentialId === undefined) for (const { calls } of health.targets.values()) calls.forget();
+      this.#onChanged(providerId, true);
+    }
+    this.#sharing?.reset(providerId, credentialId);
+  }
+
+  /** Forgets the state of a credential that has another secret, here and at other replicas. */
+  renewed(providerId: string, credentialId: string): void {
     this.forget(providerId, credentialId);
     this.#sharing?.reset(providerId, credentialId);
   }
 
-  /** Like `reset`, but only on this replica. */
+  /** A test has called the model with the first credential, and it answered. */
+  proved({ provider, model }: Pick<Target, 'provider' | 'model'>): void {
+    const health = this.#of(provider.id);
+    const ofTarget = health.target(model);
+    ofTarget.answeredAtMs = this.#ports.nowMs();
+    health.unansweredList = null;
+    for (const circuit of health.troubles(ofTarget, credentialIds(provider)[0] ?? noCredential))
+      circuit.proved(this.#ports.nowMs());
+    ofTarget.calls.forget();
+    this.#onChanged(provider.id, true);
+  }
+
+  /**
+   * Asked for its models, the provider could not be reached, or refused the credential, which says nothing if requests have been
+   * answered with it. Requests are sent as before.
+   */
+  listUnanswered(providerId: string, { failure, failedWith }: { failure: FailureClass; failedWith: FailedWith }): void {
+    const health = this.#of(providerId);
+    const hasAnswered = [...health.targets.values()].some(({ answeredAtMs }) => answeredAtMs > 0);
+    const saysNothing = failure === 'credential' && hasAnswered;
+    health.unansweredList = saysNothing ? null : { failure, failedWith, atMs: this.#ports.nowMs() };
+  }
+
+  /** Asked for its models, the provider answered, so it can be reached. */
+  listAnswered(providerId: string): void {
+    const health = this.#providers.get(providerId);
+    if (!health) return;
+    health.unansweredList = null;
+    for (const { circuit, calls } of health.targets.values()) {
+      if (typeof circuit.failedWith !== 'string') continue;
+      circuit.proved(this.#ports.nowMs());
+      calls.forget();
+    }
+  }
+
+  /** Forgets the state of a provider, or of one credential, on this replica. */
   forget(providerId: string, credentialId?: string): void {
     const health = this.#providers.get(providerId);
     if (!health) return;
@@ -192,8 +241,9 @@ export class HealthTracker {
 
   /** After a change of network, earlier failures say nothing about targets; refused credentials stay refused. */
   networkChanged(): void {
-    for (const [id, { targets }] of this.#providers) {
-      targets.clear();
+    for (const [id, health] of this.#providers) {
+      health.targets.clear();
+      health.unansweredList = null;
       this.#onChanged(id, true);
     }
   }
@@ -220,6 +270,8 @@ export class HealthTracker {
     const nowMs = this.#ports.nowMs();
     const ofTarget = health.target(target.model);
     ofTarget.calls.count(false, nowMs);
+    ofTarget.answeredAtMs = nowMs;
+    health.unansweredList = null;
     if (firstByteMs !== null) ofTarget.firstByteMs.add(firstByteMs, nowMs);
     const isTroubled = health.credentials.size > 0 || !ofTarget.isTrusted;
     if (isTroubled) {

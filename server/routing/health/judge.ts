@@ -1,32 +1,28 @@
 /** The present state of targets and credentials, for display. */
-import type { FailureClass } from '../../contract/ledger.ts';
-import {
-  type CooldownView,
-  describeFailure,
-  type FailedWith,
-  type FailureTexts,
-} from '../../contract/provider-views.ts';
+import { conditionTexts, describeFailure } from '../../contract/provider-condition.ts';
+import type { CooldownView } from '../../contract/provider-views.ts';
 import type { CompiledProvider } from '../snapshot.ts';
 import type { Circuit } from './circuit.ts';
 import type { HealthTracker } from './health-tracker.ts';
-import { noCredential, type ProviderHealth } from './provider-health.ts';
+import { noCredential, type ProviderHealth, type UnansweredList } from './provider-health.ts';
 
-export interface Judgement {
-  state: 'ok' | 'cooling' | 'refused';
-  /** The failure behind the present or last cooldown; null: none. */
-  failure: FailureClass | null;
-  failedWith: FailedWith;
-  /** On the health book's clock; 0 if it is used now. */
+export interface Judgement extends Pick<CooldownView, 'state' | 'failure' | 'failedWith' | 'failures'> {
+  /** On the health book's clock, as `untilMs`; 0: no failure was seen here. */
+  failedAtMs: number;
+  /** 0 if it is used now. */
   untilMs: number;
 }
 
-const well: Judgement = { state: 'ok', failure: null, failedWith: null, untilMs: 0 };
+export const well: Judgement = {
+  ...{ state: 'ok', failure: null, failedWith: null, failures: 0 },
+  ...{ failedAtMs: 0, untilMs: 0 },
+};
 
 function judgeCircuit(circuit: Circuit | undefined): Judgement {
   if (!circuit) return well;
-  const { untilMs, failure, failedWith } = circuit;
-  if (untilMs === Number.POSITIVE_INFINITY) return { state: 'refused', failure, failedWith, untilMs };
-  return { state: untilMs === 0 ? 'ok' : 'cooling', failure, failedWith, untilMs };
+  const { untilMs, failure, failedWith, failures, failedAtMs } = circuit;
+  const state = untilMs === 0 ? 'ok' : untilMs === Number.POSITIVE_INFINITY ? 'refused' : 'cooling';
+  return { state, failure, failedWith, failures, failedAtMs, untilMs };
 }
 
 /** The one with the latest end. */
@@ -66,7 +62,17 @@ export function judgeTarget(tracker: HealthTracker, provider: CompiledProvider, 
   if (!health) return well;
   const ids = provider.credentials.length === 0 ? [noCredential] : provider.credentials.map(({ id }) => id);
   const best = bestOf(ids.map((id) => judgeCredentialAt(health, model, id)));
-  return worstOf([judgeCircuit(health.targets.get(model)?.circuit), best]);
+  const target = health.targets.get(model);
+  const worst = worstOf([judgeCircuit(target?.circuit), best]);
+  const { unansweredList } = health;
+  if (unansweredList && unansweredList.atMs >= worst.failedAtMs && worst.state !== 'refused')
+    return judgeList(unansweredList);
+  return worst.failure === null && target?.calls.isFailing ? { ...worst, state: 'degraded' } : worst;
+}
+
+/** The next request tries whether it can be reached. */
+export function judgeList({ failure, failedWith, atMs }: UnansweredList): Judgement {
+  return { state: 'cooling', failure, failedWith, failures: 1, failedAtMs: atMs, untilMs: atMs };
 }
 
 /** The credential's state for one model. */
@@ -83,42 +89,15 @@ interface ClockReadings {
 }
 
 export function viewCooldown(judgement: Judgement, { bookMs, wallMs }: ClockReadings): CooldownView {
-  const { state, failure, failedWith, untilMs } = judgement;
+  const { state, failure, failedWith, failures, failedAtMs, untilMs } = judgement;
+  const onWall = (ms: number) => Math.round(wallMs + ms - bookMs);
   return {
     state,
     failure,
     failedWith,
-    reason: state === 'ok' || failure === null ? null : describeFailure(failure, failedWith, failureTexts),
-    until: state === 'cooling' && untilMs > bookMs ? Math.round(wallMs + untilMs - bookMs) : null,
+    failures,
+    failedAt: failure === null || failedAtMs === 0 ? null : onWall(failedAtMs),
+    reason: failure === null ? null : describeFailure(failure, failedWith, conditionTexts),
+    until: state === 'cooling' && untilMs > bookMs ? onWall(untilMs) : null,
   };
 }
-
-/** Why something is in a cooldown, for a person. */
-const failureTexts: FailureTexts = {
-  failures: {
-    silent: 'it did not answer in time',
-    'stream-broken': 'its streams broke off',
-    'model-unavailable': 'it says that it does not have this model',
-    'rate-limit': 'its rate limit was reached',
-    quota: 'its quota or credit is used up',
-    credential: 'it refused the credential: replace it, or reset its health once the credential works again',
-    'too-large': 'the request was too large for it',
-    rejected: 'it refused the request',
-    lost: 'its answer to a request that makes something was lost',
-    shortage: 'this machine had no descriptors, ports or memory left',
-    'client-gone': 'the client disconnected',
-  },
-  answersWith: (status) => `it answers with errors (status ${status})`,
-  badAnswers: 'its answers break off or are damaged',
-  unreachable: (why) => `it cannot be reached: ${why}`,
-  connectionFaults: {
-    dns: 'its host name has no address',
-    'dns-timeout': 'no name server answered in time',
-    refused: 'the connection was refused',
-    tls: 'its certificate is not accepted',
-    proxy: 'the proxy failed',
-    reset: 'the connection broke off',
-    timeout: 'no connection in time',
-    malformed: 'what answers there does not speak HTTP',
-  },
-};

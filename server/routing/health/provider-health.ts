@@ -1,4 +1,6 @@
 /** The health of a provider, its models and credentials: circuits, and measurements in which older ones count less and less. */
+import type { FailureClass } from '../../contract/ledger.ts';
+import type { FailedWith } from '../../contract/provider-views.ts';
 import { Circuit } from './circuit.ts';
 
 /** The credential id of providers without credentials. */
@@ -8,6 +10,9 @@ const halfLifeMs = 15_000;
 /** After this time a new measurement has the weight 1 - 1/e. */
 const memoryMs = 30_000;
 const minShare = 0.2;
+/** At this error rate, over at least so many calls, something is said to fail though it is used. */
+const notableErrorRate = 0.2;
+const notableCalls = 3;
 
 /** Recent calls and their failures. Times are milliseconds of a monotonic clock, here and below. */
 class RecentCalls {
@@ -30,6 +35,11 @@ class RecentCalls {
   /** 0 to 1. */
   get errorRate(): number {
     return this.#calls === 0 ? 0 : this.#failures / this.#calls;
+  }
+
+  /** As of the last call, so that it changes with calls only. */
+  get isFailing(): boolean {
+    return this.#calls >= notableCalls && this.errorRate >= notableErrorRate;
   }
 
   forget(): void {
@@ -69,6 +79,8 @@ export class TargetHealth {
   readonly circuit = new Circuit();
   readonly calls = new RecentCalls();
   readonly firstByteMs = new RecentMean();
+  /** Its last answer to a request or a test; 0: none. */
+  answeredAtMs = 0;
   /** No request is spent on measuring it before this time. */
   measureAgainAtMs = 0;
   /** By credential id; only those with failures for this model. */
@@ -82,7 +94,16 @@ export class TargetHealth {
 /** Clients choose model names, so the number of targets must be bounded. */
 const maxTargets = 200;
 
+/** That the list of models could not be had because of the network or the credential. */
+export interface UnansweredList {
+  failure: FailureClass;
+  failedWith: FailedWith;
+  atMs: number;
+}
+
 export class ProviderHealth {
+  /** Until the provider answers anything. */
+  unansweredList: UnansweredList | null = null;
   /** By upstream model. */
   readonly targets = new Map<string | null, TargetHealth>();
   /** By id; only those with failures. */
@@ -139,7 +160,22 @@ export class ProviderHealth {
     return this.targets.get(model)?.atCredential.get(credentialId)?.isAvailable(nowMs) ?? true;
   }
 
+  /** All circuits. */
+  *circuits(): Generator<Circuit> {
+    yield* this.credentials.values();
+    for (const { circuit, atCredential } of this.targets.values()) {
+      yield circuit;
+      yield* atCredential.values();
+    }
+  }
+
+  circuitsOf(credentialId: string): Circuit[] {
+    const atTargets = [...this.targets.values()].map(({ atCredential }) => atCredential.get(credentialId));
+    return [this.credentials.get(credentialId), ...atTargets].filter((circuit) => circuit !== undefined);
+  }
+
   forgetCredential(id: string): void {
+    if (this.unansweredList?.failure === 'credential') this.unansweredList = null;
     this.credentials.delete(id);
     for (const { atCredential } of this.targets.values()) atCredential.delete(id);
   }

@@ -9,6 +9,8 @@ import { presets } from '../../../server/providers/presets.ts';
 const untranslated = new Set([
   'appName',
   'labelled',
+  'health.withReason',
+  'health.stop',
   'overview.columns.tokens',
   'probe.findings.way-failed',
   'settings.network.way',

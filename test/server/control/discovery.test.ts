@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { testKey } from '../../support/gateway.ts';
 import { stopAfterEach } from '../../support/stop-after-each.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
 import { type ControlGateway, gatherEvents, refusalOf, startControlGateway } from './control-gateway.ts';
@@ -69,6 +70,32 @@ describe('a provider that is added', () => {
     const work = sluice.client.chat.completions.create({ model: 'made-up', messages: [] });
     await expect(work).rejects.toMatchObject({ status: 503, code: 'models_unknown' });
     expect(upstream.seen.filter(({ url }) => url !== '/v1/models')).toEqual([]);
+  });
+
+  test('is named, with the nearest model that is known, to whom asks for one that nobody has listed', async () => {
+    upstream.answer((_request, response) => json(response, {}, 500));
+    await add();
+    await sluice.gateway.execute({ type: 'provider.refresh-models', id: 'p' });
+    const other = { baseUrl: upstream.baseUrl, models: ['gpt-5'] };
+    await sluice.gateway.execute({ type: 'provider.add', id: 'other', provider: other });
+    const model = 'gpt-5-typo';
+    const said = /: provider "p" has not listed its models so far\. Did you mean "gpt-5"\? .*"p\/MODEL" works/;
+    for (const [path, body] of [
+      ['/v1/chat/completions', { model, messages: [] }],
+      ['/v1/responses', { model, input: 'hi' }],
+      ['/v1/messages', { model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }],
+      [`/v1beta/models/${model}:generateContent`, { contents: [{ parts: [{ text: 'hi' }] }] }],
+    ] as const) {
+      const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
+      const response = await fetch(sluice.origin + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect([path, response.status]).toEqual([path, 503]);
+      expect((await response.json()).error.message).toMatch(said);
+    }
+    const { refusal } = await sluice.gateway.query({ type: 'route', group: 'default', model });
+    expect(refusal).toEqual({
+      ...{ code: 'models_unknown', nearest: 'gpt-5', unlisted: ['p'] },
+      message: expect.stringMatching(said),
+    });
   });
 
   test('is queried again when its address changes, and forgotten when it is removed', async () => {

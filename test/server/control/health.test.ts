@@ -15,8 +15,8 @@ function viewed(options: Parameters<typeof fakeRun>[0] = { counts: { a: 2, b: 1 
 describe('the shown health of a provider', () => {
   test('that was never called is good, and nothing is measured', () => {
     expect(viewed().view()).toEqual({
-      ...{ state: 'ok', failure: null, failedWith: null, reason: null, until: null },
-      ...{ firstByteMs: null, errorRate: null, models: [] },
+      ...{ state: 'ok', failure: null, failedWith: null, failures: 0, failedAt: null, reason: null, until: null },
+      ...{ answeredAt: null, firstByteMs: null, errorRate: null, models: [] },
     });
   });
 
@@ -33,14 +33,14 @@ describe('the shown health of a provider', () => {
     for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith: 502 });
     expect(view()).toMatchObject({
       ...{ state: 'cooling', failure: 'transient', failedWith: 502, until: wallMs + 1_000, errorRate: 1 },
-      reason: 'it answers with errors (status 502)',
+      reason: 'it answers with errors (502)',
       models: [{ model: 'm', state: 'cooling', failure: 'transient' }],
     });
   });
 
   test.each([
-    [503, 'it answers with errors (status 503)'],
-    ['refused', 'it cannot be reached: the connection was refused'],
+    [503, 'it answers with errors (503)'],
+    ['refused', 'it cannot be reached: connection refused'],
     ['dns', 'it cannot be reached: its host name has no address'],
     ['timeout', 'it cannot be reached: no connection in time'],
     [200, 'its answers break off or are damaged'],
@@ -101,6 +101,74 @@ describe('the shown health of a provider', () => {
     run.attempt('a', { failure: 'credential', credential: 'c2' });
     expect(view()).toMatchObject({ state: 'refused', failure: 'credential', until: null });
     expect(credential('c1')).toMatchObject({ state: 'refused', failure: 'credential', until: null });
+  });
+
+  test('is that of its last requests until it has answered, whatever the time', () => {
+    const { run, view } = viewed({ counts: { a: 1 } });
+    run.attempt('a');
+    run.pass(3_600_000);
+    run.attempt('a', { failure: 'transient', failedWith: 500 });
+    expect(view()).toMatchObject({ state: 'ok', failure: 'transient', failures: 1, failedAt: wallMs, models: [{}] });
+    for (let count = 0; count < 2; count++) run.attempt('a', { failure: 'transient', failedWith: 500 });
+    expect(view()).toMatchObject({ state: 'cooling', failures: 3, until: wallMs + 1_000 });
+    run.pass(3_600_000);
+    expect(view()).toMatchObject({ state: 'cooling', failures: 3, failedAt: wallMs - 3_600_000, until: null });
+    run.book.reset('a');
+    expect(view()).toMatchObject({ state: 'ok', failure: 'transient', failures: 3 });
+    run.attempt('a');
+    expect(view()).toMatchObject({
+      state: 'ok',
+      failure: null,
+      failures: 0,
+      failedAt: null,
+      answeredAt: wallMs,
+      models: [],
+    });
+  });
+
+  test('is proved by a test of the model that failed', () => {
+    const { run, view } = viewed({ counts: { a: 1 } });
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
+    run.book.proved(run.target('a'));
+    expect(view()).toMatchObject({ state: 'ok', failure: null, answeredAt: wallMs, models: [] });
+    expect(run.order()[0]).toBe('a');
+  });
+
+  test('is that of the network where its models cannot be asked for, until anything of it answers', () => {
+    const { run, view } = viewed({ counts: { a: 1 } });
+    run.book.listUnanswered('a', { failure: 'transient', failedWith: 'refused' });
+    expect(view()).toMatchObject({ state: 'cooling', failure: 'transient', failedWith: 'refused', until: null });
+    expect(run.order()[0]).toBe('a');
+    run.attempt('a');
+    expect(view()).toMatchObject({ state: 'ok', failure: null });
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith: 'dns' });
+    run.book.listAnswered('a');
+    expect(view()).toMatchObject({ state: 'ok', failure: null });
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith: 500 });
+    run.book.listAnswered('a');
+    expect(view()).toMatchObject({ state: 'cooling', failedWith: 500 });
+  });
+
+  test('is refused where its models cannot be asked for with the credential, unless requests are answered with it', () => {
+    const { run, view } = viewed({ counts: { a: 1 } });
+    const refused = { failure: 'credential', failedWith: 401 } as const;
+    run.book.listUnanswered('a', refused);
+    expect(view()).toMatchObject({ failure: 'credential', failedWith: 401 });
+    run.attempt('a');
+    run.book.listUnanswered('a', refused);
+    expect(view()).toMatchObject({ state: 'ok', failure: null });
+  });
+
+  test('does not change with time alone where another model answered', () => {
+    const { run, view } = viewed({ counts: { a: 1 } });
+    run.book.report({
+      ...{ target: { ...run.target('a'), model: 'other' }, credentialId: 'c1', failure: null, isAnswer: false },
+      ...{ firstByteMs: 10, retryAfterMs: null },
+    });
+    for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
+    expect(view()).toMatchObject({ state: 'degraded', models: [{ model: 'm' }] });
+    run.pass(3_600_000);
+    expect(view()).toMatchObject({ state: 'degraded', models: [{ model: 'm' }] });
   });
 
   test('is degraded where a fifth of its answers fail', () => {

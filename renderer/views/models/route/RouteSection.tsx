@@ -12,18 +12,18 @@ import type {
 } from '../../../../server/contract/access-views.ts';
 import type { LossNote } from '../../../../server/contract/loss-codes.ts';
 import { wireLabels } from '../../../../server/contract/operations.ts';
-import type { ProviderView } from '../../../../server/contract/provider-views.ts';
+import { blockOf, type ProviderView } from '../../../../server/contract/provider-views.ts';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { CooldownNote } from '../../../components/feedback/CooldownNote.tsx';
+import { CooldownNote, ProviderLinks } from '../../../components/feedback/Condition.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import type { Chosen } from '../../../components/selects/FindSelect.tsx';
 import { ModelField } from '../../../components/selects/ModelField.tsx';
 import type { Messages } from '../../../messages/en/en.ts';
-import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
+import { type Localization, useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { useMostUsed } from '../../../state/choices/use-model-choice.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
 import { modelRouteVersion, useQuery } from '../../../state/control/use-query.ts';
-import { blockedReason, useCredentialName, useProviderName } from '../../../state/providers/providers.ts';
+import { useCredentialName, useProviderName } from '../../../state/providers/providers.ts';
 import classes from '../Models.module.css';
 
 interface RouteSectionProps {
@@ -66,6 +66,7 @@ export function RouteSection({ scope, model, models, onModel, fieldRef }: RouteS
 
 function Explanation({ route }: { route: RouteView }) {
   const { messages, formats } = useLocalization();
+  const providerName = useProviderName();
   const names = messages.models;
   // A paused provider is among the model's targets, but is not called.
   const paused = route.candidates.filter(({ isTaken, health }) => isTaken && health?.state === 'refused');
@@ -77,7 +78,9 @@ function Explanation({ route }: { route: RouteView }) {
         <div className={classes.refusal}>
           <strong>{names.refused}</strong>
           {formats.gap}
-          {describeRefusal(route.refusal, messages)} <span className={classes.mono}>({route.refusal.code})</span>
+          {describeRefusal(route.refusal, { messages, formats }, providerName)}{' '}
+          <span className={classes.mono}>({route.refusal.code})</span>
+          <ProviderLinks ids={route.refusal.unlisted} />
         </div>
       )}
       {usable.length > 0 && (
@@ -248,8 +251,10 @@ function fieldsOf(notes: readonly LossNote[]): string {
 function describeReason(reason: RouteReason, provider: ProviderView | undefined, messages: Messages): string {
   const { reasons } = messages.models;
   switch (reason.code) {
-    case 'unusable':
-      return (provider && blockedReason(provider, messages.providers.blocked)) ?? reason.reason;
+    case 'unusable': {
+      const block = provider ? blockOf(provider) : null;
+      return block ? messages.health.blocked[block] : reason.reason;
+    }
     case 'alias':
     case 'own-alias':
     case 'not-in-alias':
@@ -268,8 +273,13 @@ function describeReason(reason: RouteReason, provider: ProviderView | undefined,
 }
 
 /** Why a request would be refused immediately. */
-function describeRefusal({ code, nearest, message }: RouteRefusal, { models, requests }: Messages): string {
+function describeRefusal(
+  { code, nearest, unlisted, message }: RouteRefusal,
+  { messages: { models, requests }, formats }: Pick<Localization, 'messages' | 'formats'>,
+  providerName: (id: string) => string,
+): string {
   const texts = models.refusals;
+  const withNearest = (text: string) => (nearest === null ? text : `${text}${formats.gap}${texts.nearest(nearest)}`);
   switch (code) {
     case 'no_healthy_provider':
       return texts[code];
@@ -277,7 +287,9 @@ function describeRefusal({ code, nearest, message }: RouteRefusal, { models, req
     case 'key_expired':
       return requests.errors[code];
     case 'model_not_found':
-      return nearest === null ? texts[code] : `${texts[code]} ${texts.nearest(nearest)}`;
+      return withNearest(texts[code]);
+    case 'models_unknown':
+      return withNearest(texts[code](formats.list(unlisted.map(providerName))));
     default:
       return message;
   }

@@ -5,8 +5,10 @@ import { Link } from 'wouter';
 import { originOf } from '../../../../server/contract/address.ts';
 import { contentOf } from '../../../../server/contract/conversation/body-content.ts';
 import { costOf } from '../../../../server/contract/ledger.ts';
+import type { ProviderView } from '../../../../server/contract/provider-views.ts';
 import { BodyView } from '../../../components/body/BodyView.tsx';
 import { CopyButton } from '../../../components/copying/CopyButton.tsx';
+import { ProviderLinks } from '../../../components/feedback/Condition.tsx';
 import { useLocalization, useMessages } from '../../../messages/use-messages.ts';
 import { type Exchange, type Failure, isTemporary } from '../../../state/calls/exchange.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
@@ -140,6 +142,7 @@ interface FailureNoteProps {
 /** Why there is no answer, or only a partial one, and the way on. */
 export function FailureNote({ failure, requestId = null, onRetry, onChooseModel }: FailureNoteProps) {
   const { playground: names } = useMessages();
+  const providers = useControlState((state) => state.views?.providers ?? null) ?? [];
   if (!failure) return null;
   if (failure.kind === 'stopped') return <p className={classes.soft}>{names.stopped}</p>;
   const hint = failure.kind === 'refused' ? hintFor(failure.status) : null;
@@ -156,6 +159,7 @@ export function FailureNote({ failure, requestId = null, onRetry, onChooseModel 
           </details>
         )}
         {hint && <p className={classes.hint}>{names.failureHints[hint]}</p>}
+        {failure.kind === 'refused' && <ProviderLinks ids={providersIn(failure.message, providers)} />}
         <div className={classes.wayOn}>
           {onRetry && mayRetry && (
             <Button size="compact-xs" variant="default" onClick={onRetry}>
@@ -176,6 +180,11 @@ export function FailureNote({ failure, requestId = null, onRetry, onChooseModel 
 }
 
 type Names = ReturnType<typeof useMessages>['playground'];
+
+/** The ids of those that an error of Sluice names. */
+function providersIn(message: string, providers: readonly Pick<ProviderView, 'id'>[]): string[] {
+  return providers.map(({ id }) => id).filter((id) => message.includes(`provider "${id}"`));
+}
 
 /** What to do about an error of the gateway or a provider; null if nothing general can be said. */
 function hintFor(status: number): keyof Names['failureHints'] | null {

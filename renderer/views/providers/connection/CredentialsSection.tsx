@@ -7,7 +7,7 @@ import { CredentialForm } from '../../../components/credentials/CredentialForm.t
 import { ConfirmDialog } from '../../../components/dialogs/ConfirmDialog.tsx';
 import { ModalFrame } from '../../../components/dialogs/ModalFrame.tsx';
 import { CommandProblem } from '../../../components/feedback/CommandProblem.tsx';
-import { CooldownNote } from '../../../components/feedback/CooldownNote.tsx';
+import { CooldownNote } from '../../../components/feedback/Condition.tsx';
 import { StateSwitch } from '../../../components/forms/StateSwitch.tsx';
 import { Section } from '../../../components/layout/Section.tsx';
 import list from '../../../components/lists/List.module.css';
@@ -85,7 +85,7 @@ function CredentialRow({ provider, credential, onReplace, onRemove }: Credential
   const command = useCommand();
   const { id, reference, health } = credential;
   const name = useCredentialName()(provider, id);
-  const isInTrouble = credential.enabled && health.state !== 'ok';
+  const isInTrouble = credential.enabled && health.failure !== null;
   return (
     <li className={list.row}>
       <StateSwitch

@@ -67,22 +67,22 @@ function Headline({ report, provider, at }: { report: ProbeReport; provider: Pro
   const { messages, formats } = useLocalization();
   const names = messages.providers.test;
   const { call, failedAt, modelCount } = report;
-  const isHealthy = call !== null && provider.health.state === 'ok';
+  const { state, failure } = provider.health;
+  const isFailing = state !== 'ok' || failure !== null;
   const outcome = () => {
     if (failedAt !== null) return names.failed(names.steps[failedAt], formats.duration(report.elapsedMs));
     if (call) return names.answered(formats.duration(call.elapsedMs), call.model);
     return modelCount === null ? names.reached : names.listed(modelCount, formats.number(modelCount));
   };
-  const className = failedAt !== null ? classes.probeBad : isHealthy ? classes.probeGood : classes.probePlain;
+  const className =
+    failedAt !== null ? classes.probeBad : call !== null && !isFailing ? classes.probeGood : classes.probePlain;
   return (
     <p className={className}>
       {outcome()}
       <span className={classes.probeAge}>
         <RelativeTime moment={at} phrase={names.testedAgo} />
       </span>
-      {failedAt === null && provider.health.state !== 'ok' && (
-        <span className={classes.probeDoubt}>{names.stillFailing}</span>
-      )}
+      {failedAt === null && isFailing && <span className={classes.probeDoubt}>{names.stillFailing}</span>}
     </p>
   );
 }

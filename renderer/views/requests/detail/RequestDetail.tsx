@@ -2,10 +2,12 @@ import { Tabs } from '@mantine/core';
 import { IconAlertTriangle, IconBolt, IconChevronRight, IconLifebuoy } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import type { RouteRefusal } from '../../../../server/contract/access-views.ts';
 import { countsAsFailed, isRefused, verdictOf } from '../../../../server/contract/count.ts';
 import type { AttemptRecord } from '../../../../server/contract/ledger.ts';
 import type { RequestInFull, RequestView } from '../../../../server/contract/request-views.ts';
 import { loadCodeView } from '../../../components/body/BodyView.tsx';
+import { ProviderLinks } from '../../../components/feedback/Condition.tsx';
 import { RecentNote } from '../../../components/recent/RecentNote.tsx';
 import { useLocalization } from '../../../messages/use-messages.ts';
 import { useControlState } from '../../../state/control/use-control.ts';
@@ -116,13 +118,18 @@ function FaultNote({ fault }: { fault: string }) {
 }
 
 function Failed({ request }: { request: RequestView }) {
-  const { requests: names, inspector, models } = useLocalization().messages;
+  const { messages, formats } = useLocalization();
+  const { requests: names, inspector, models } = messages;
   const limits = useKey(request.keyId)?.limits ?? null;
   const providerName = useProviderName();
   const { mayOpen } = useRights();
   const fix = fixOfRequest(request, limits !== null);
-  const explanation = explainFailure(request, names.errors);
-  const nearest = useNearestModel(request, fix?.kind === 'route' && mayOpen(fix.href));
+  const unknown = useUnknownModel(request, fix?.kind === 'route' && mayOpen(fix.href));
+  const unlisted = unknown?.unlisted ?? [];
+  const explanation =
+    unlisted.length > 0
+      ? models.refusals.models_unknown(formats.list(unlisted.map(providerName)))
+      : explainFailure(request, names.errors);
   const { status } = request;
   const failed = shownFailureOf(request);
   const isCut = request.outcome === 'stream-broken';
@@ -150,7 +157,8 @@ function Failed({ request }: { request: RequestView }) {
         </p>
         {failed?.error && <FailureWords error={failed.error} className={classes.words} />}
         {advice ? <p>{advice}</p> : explanation && <p>{explanation}</p>}
-        {nearest !== null && <p>{models.refusals.nearest(nearest)}</p>}
+        {unknown?.nearest && <p>{models.refusals.nearest(unknown.nearest)}</p>}
+        <ProviderLinks ids={unlisted} />
         {fix && mayOpen(fix.href) && (
           <Link className={classes.fix} href={fix.href}>
             {names.fixes[fix.kind]}
@@ -162,15 +170,15 @@ function Failed({ request }: { request: RequestView }) {
   );
 }
 
-/** The model that the client may have meant, as the route preview names it; null if there is none, or if `isAsked` is false. */
-function useNearestModel({ keyId, modelAsked }: RequestView, isAsked: boolean): string | null {
+/** What the route preview says of the unknown model that the client asked for; null if it is known by now, or if `isAsked` is false. */
+function useUnknownModel({ keyId, modelAsked }: RequestView, isAsked: boolean): RouteRefusal | null {
   const version = useControlState(modelRouteVersion);
   const query =
     isAsked && keyId !== null && modelAsked !== null
       ? ({ type: 'route', key: keyId, model: modelAsked } as const)
       : null;
   const { answer } = useQuery<'route'>(query, version);
-  return (query && answer?.refusal?.nearest) ?? null;
+  return (query && answer?.refusal) ?? null;
 }
 
 /** If several attempts failed, the client receives the most informative failure, which need not be the last. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { optionGroups } from '../../../../renderer/components/selects/model-options.ts';
 import { en } from '../../../../renderer/messages/en/en.ts';
+import { well } from '../../../support/stand-ins.ts';
 
 const model = (id: string, provider: string, isAlias = false) => ({
   ...{ id, ownedBy: provider, providers: [provider], isAlias, contextTokens: null, price: null },
-  health: 'ok' as const,
+  health: well,
 });
 const models = [
   model('fast', 'main', true),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ModelSuggestionInput, suggestModel } from '../../../../renderer/state/choices/use-model-choice.ts';
+import { well } from '../../../support/stand-ins.ts';
 
 const names = [
   'codestral',
@@ -24,7 +25,7 @@ function likely(
   const { failing = [], listed = names, ...given } = question;
   const models = listed.map((id) => ({
     id,
-    health: failing.includes(id) ? ('cooling' as const) : ('ok' as const),
+    health: failing.includes(id) ? { ...well, state: 'cooling' as const, failure: 'transient' as const } : well,
     providers: [id.startsWith('demo-') ? 'demo' : 'openai'],
     price: prices[id] ?? null,
   }));

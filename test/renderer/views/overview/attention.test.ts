@@ -3,13 +3,13 @@ import { concernsOf } from '../../../../renderer/views/overview/attention.ts';
 import type { KeyView } from '../../../../server/contract/access-views.ts';
 import type { ConfigViews } from '../../../../server/contract/events.ts';
 import type { CooldownView, ProviderView } from '../../../../server/contract/provider-views.ts';
-import { wellProvider } from '../../../support/stand-ins.ts';
+import { well, wellProvider } from '../../../support/stand-ins.ts';
 import { key, provider, snapshot, status } from '../../events.ts';
 
 const now = Date.UTC(2026, 10, 20);
 /** A provider that still serves requests with a credential other than this one. */
 function partly(state: CooldownView['state'], failure: CooldownView['failure']): Partial<ProviderView> {
-  const health: CooldownView = { state, failure, failedWith: null, reason: 'x', until: null };
+  const health: CooldownView = { ...well, state, failure };
   const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: true, health };
   return { credentials: [credential], health: { ...wellProvider, state: 'degraded', failure } };
 }
@@ -22,16 +22,34 @@ describe('what needs attention', () => {
   });
 
   it.each<[string, string[], Partial<ProviderView>]>([
-    ['cannot be used', ['provider-unusable'], { unusable: 'no secret' }],
+    ['cannot be used', ['provider leads-back'], { unusable: 'no secret' }],
     [
       'cannot list its models',
-      ['provider-unlisted'],
+      ['provider unlisted'],
       { discovery: { refreshedAt: null, problem: 'refused', finding: { code: 'way-failed', detail: 'refused' } } },
     ],
-    ['is left alone', ['provider-left-alone'], { health: { ...wellProvider, state: 'cooling', failure: 'transient' } }],
-    ['refuses all credentials', ['provider-left-alone'], { health: { ...wellProvider, state: 'refused' } }],
-    ['refuses one credential', ['credential-left-alone'], partly('refused', 'credential')],
-    ['has a credential without quota', ['credential-left-alone'], partly('cooling', 'quota')],
+    [
+      'is left alone',
+      ['provider cooling'],
+      { health: { ...wellProvider, state: 'cooling', failure: 'transient', until: now + 1 } },
+    ],
+    [
+      'has not answered since its cooldown',
+      ['provider failing'],
+      { health: { ...wellProvider, state: 'cooling', failure: 'transient', until: now } },
+    ],
+    [
+      'was tried by nobody since a person reset it',
+      ['provider failing'],
+      { health: { ...wellProvider, failure: 'transient', failures: 3 } },
+    ],
+    [
+      'refuses all credentials',
+      ['provider refused'],
+      { health: { ...wellProvider, state: 'refused', failure: 'credential' } },
+    ],
+    ['refuses one credential', ['credential refused'], partly('refused', 'credential')],
+    ['has a credential without quota', ['credential quota'], partly('cooling', 'quota')],
     ['has a credential at its rate limit', [], partly('cooling', 'rate-limit')],
     ['is off', ['no-provider'], { enabled: false, unusable: 'off' }],
     ['is the demo', [], { isDemo: true }],
@@ -147,5 +165,7 @@ function concerns(views: Partial<ConfigViews>) {
 }
 
 function kinds(views: Partial<ConfigViews>) {
-  return concerns(views).map(({ kind }) => kind);
+  return concerns(views).map((concern) =>
+    'condition' in concern ? `${concern.kind} ${concern.condition}` : concern.kind,
+  );
 }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { credentialNameOf } from '../../../../renderer/state/providers/providers.ts';
-import { activityOf, hasJustFailed } from '../../../../renderer/views/providers/provider-state.ts';
+import { activityOf } from '../../../../renderer/views/providers/provider-state.ts';
 import { hourMs } from '../../../../server/contract/units.ts';
+import { well } from '../../../support/stand-ins.ts';
 
 const step = (name: string | null, hour: number, requests: number, failed: number, costUsd: number | null) => ({
   ...{ startMs: hour * hourMs, name, requests, failed, costUsd, refused: 0, inputTokens: 0, outputTokens: 0 },
@@ -20,23 +21,12 @@ it('what a provider did is told by the hour, with its errors and its cost', () =
   expect(activity.get('b')?.costUsd).toBeNull();
 });
 
-it('only a provider all of whose requests of its last busy hour failed has just failed', () => {
-  const activity = activityOf(
-    [step('a', 3, 4, 0, 0), step('a', 9, 2, 2, 0), step('b', 3, 2, 2, 0), step('b', 9, 2, 1, 0)],
-    0,
-  );
-  expect(hasJustFailed(activity.get('a'))).toBe(true);
-  expect(hasJustFailed(activity.get('b'))).toBe(false);
-  expect([null, undefined].map(hasJustFailed)).toEqual([false, false]);
-});
-
 it.each([
   ['c1', 'team'],
   ['c2', 'SECOND_KEY'],
   ['c3', 'API key 3'],
   ['gone', 'gone'],
 ])('a credential is called by its label, its variable or its place: %s', (id, name) => {
-  const well = { state: 'ok', failure: null, failedWith: null, reason: null, until: null } as const;
   const credentials = [
     { label: 'team', reference: 'env:FIRST_KEY' },
     { label: null, reference: 'env:SECOND_KEY' },

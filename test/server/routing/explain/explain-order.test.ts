@@ -25,13 +25,14 @@ describe('an explained order', () => {
   test('puts a cooling target last and says for how long and why, then that it is tried', () => {
     const run = fakeRun();
     for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient', failedWith: 500 });
-    const why = 'it answers with errors (status 500)';
+    const why = 'it answers with errors (500)';
     expect(places(run)).toEqual([
       ['b', null],
       ['a', `not asked for 1 s, unless nothing else is left: ${why}`],
     ]);
     expect(explain(run)[1]?.health).toEqual({
       ...{ state: 'cooling', failure: 'transient', failedWith: 500, reason: why, until: wallMs + 1_000 },
+      ...{ failures: 3, failedAt: wallMs },
     });
     run.pass(1_000);
     expect(places(run)).toEqual([
@@ -59,7 +60,7 @@ describe('an explained order', () => {
       credentials: [{ id: 'c2', state: 'refused' }],
     });
     run.attempt('a', { failure: 'credential', credential: 'c1' });
-    expect(places(run)[1]).toEqual(['a', expect.stringMatching(/^not asked: it refused the credential/)]);
+    expect(places(run)[1]).toEqual(['a', expect.stringMatching(/^not asked: it rejected the API key/)]);
   });
 
   test('includes the measurement or price by which the strategy decides', () => {

@@ -7,10 +7,9 @@ import {
   placeholdersOf,
   valuesOf,
 } from '../../../../../renderer/views/providers/connection/connection-values.ts';
-import { stateOf } from '../../../../../renderer/views/providers/provider-state.ts';
 import type { ProviderView } from '../../../../../server/contract/provider-views.ts';
 import { presets } from '../../../../../server/providers/presets.ts';
-import { well, wellProvider } from '../../../../support/stand-ins.ts';
+import { wellProvider } from '../../../../support/stand-ins.ts';
 
 const provider: ProviderView = {
   id: 'main',
@@ -59,36 +58,6 @@ describe('the form of a connection', () => {
       timeouts: { firstByteMs: 1_500 },
       proxy: 'direct',
     });
-  });
-});
-
-describe('the state of a provider', () => {
-  const credential = { id: 'c1', label: null, reference: 'keychain', enabled: true, hasSecret: false, health: well };
-  const discovery = { refreshedAt: 1, problem: null, finding: null };
-  it.each([
-    ['off', { enabled: false, unusable: 'it is switched off' }],
-    ['no-credential', { credentials: [credential], unusable: 'none' }],
-    ['blocked', { unusable: 'it leads back' }],
-    ['cooling', { health: { ...wellProvider, state: 'cooling' as const } }],
-    ['refused', { health: { ...wellProvider, state: 'refused' as const }, discovery }],
-    ['degraded', { health: { ...wellProvider, state: 'degraded' as const } }],
-    [
-      'unlisted',
-      {
-        discovery: { refreshedAt: 1, problem: 'it answered 500', finding: { code: 'answered' as const, status: 500 } },
-      },
-    ],
-    ['waiting', { discovery: { refreshedAt: null, problem: null, finding: null } }],
-    ['ready', { discovery }],
-    ['ready', {}],
-  ])('is "%s" for %o', (kind, more) => {
-    expect(stateOf({ ...provider, ...more }, false).kind).toBe(kind);
-  });
-
-  it('is not "ready" where its last requests failed, whatever else is known of it', () => {
-    expect(stateOf(provider, true).kind).toBe('failing');
-    expect(stateOf({ ...provider, health: { ...wellProvider, state: 'cooling' } }, true).kind).toBe('cooling');
-    expect(stateOf({ ...provider, enabled: false }, true).kind).toBe('off');
   });
 });
 

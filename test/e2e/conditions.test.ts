@@ -1,0 +1,171 @@
+/** Whoever says how a provider or a model is says the same, in the same colour and word. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { messagesFor } from '../../electron/messages.ts';
+import { type TrayStatus, trayMenu } from '../../electron/tray-menu.ts';
+import { type Condition, conditionFacts, conditionOf, toneOf } from '../../server/contract/provider-condition.ts';
+import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chromium.ts';
+import { conditionEnv, expectedConditions, expectedOfModels, startConditions } from '../support/conditions.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { type Sluice, startSluice } from './sluice.ts';
+import { appearances, overflowOf, takePicture } from './window-suite.ts';
+
+skipWithoutChromium();
+
+let services: Awaited<ReturnType<typeof startConditions>>;
+let sluice: Sluice;
+beforeAll(async () => {
+  if (!hasChromium) return;
+  services = await startConditions();
+  sluice = await startSluice({ env: conditionEnv, config: { ...services.config, version: 1 } });
+  await services.ask((model) => sluice.client.chat.completions.create({ model, messages: [] }).catch(() => {}));
+  await expect.poll(conditionsNow, { timeout: 15_000 }).toEqual(expectedConditions);
+}, 60_000);
+afterAll(async () => {
+  await sluice?.remove();
+  await services?.stop();
+});
+
+async function conditionsNow(): Promise<Record<string, Condition>> {
+  const providers = await sluice.query({ type: 'providers' });
+  return Object.fromEntries(providers.map((provider) => [provider.id, conditionOf(provider, Date.now())]));
+}
+
+const expected = Object.entries(expectedConditions);
+/** Those that a person should look at. */
+const troubles = expected.filter(
+  ([id, condition]) => ['bad', 'warning'].includes(toneOf[condition]) && id !== 'degraded',
+);
+
+it.each(['en', 'zh'])('the tray says them in %s', async (locale) => {
+  const messages = messagesFor(locale);
+  const providers = (await sluice.query({ type: 'providers' })).map((provider) => {
+    const { id, name, isDemo, enabled } = provider;
+    return { id, name, isDemo, enabled, facts: conditionFacts(provider, Date.now()) };
+  });
+  const status: TrayStatus = {
+    ...{
+      engine: { kind: 'serving', baseUrl: '' },
+      providers,
+      defaultGroup: null,
+      keys: [],
+      today: null,
+      lastError: null,
+    },
+    ...{ showsCost: false, startsAtLogin: false },
+    update: { state: 'idle', version: null, notes: null, percent: null, problem: null },
+  };
+  const nothing = new Proxy({} as Parameters<typeof trayMenu>[1], { get: () => () => {} });
+  const labels = new Map(trayMenu(status, nothing, { messages, locale }).map(({ id, label }) => [id, label]));
+  for (const [id, condition] of expected) {
+    const isPlain = condition === 'ready' || condition === 'off';
+    const word = wordOf(condition, messages.health);
+    expect(labels.get(`provider:${id}`)).toMatch(isPlain ? RegExp(`^${id}$`) : startOf(messages.inCondition(id, word)));
+  }
+});
+
+it('the command line says them', async () => {
+  const { health } = messagesFor('en');
+  const { stdout } = await sluice.cli(['provider', 'list']);
+  const rows = new Map(
+    stdout
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+      .map(([id, ...cells]) => [id, cells]),
+  );
+  const { stdout: status } = await sluice.cli(['status']);
+  const { stdout: short } = await sluice.cli(['status', '--short']);
+  for (const [id, condition] of expected) {
+    const word = wordOf(condition, health);
+    expect(rows.get(id)?.[3]).toMatch(startOf(word));
+    const isPlain = ['ready', 'untried', 'waiting'].includes(condition);
+    expect(status).toContain(isPlain ? `${id}, ` : `${id} (${word}`);
+    const isTrouble = troubles.some(([troubled]) => troubled === id);
+    expect(short.includes(`provider "${id}": ${word}`)).toBe(isTrouble);
+  }
+});
+
+it.each(['en-GB', 'zh-CN'])('the window says them in %s', async (locale) => {
+  const { health } = messagesFor(locale);
+  await withWindow({ locale, width: 1280, colorScheme: 'light' }, async ({ page, goTo }) => {
+    await goTo('/providers');
+    for (const [id, condition] of expected) {
+      const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: id, exact: true }) });
+      const dot = card.locator('[data-tone]').first();
+      await expect.poll(() => dot.getAttribute('data-tone')).toBe(toneOf[condition]);
+      await expect.poll(() => dot.locator('xpath=..').textContent()).toMatch(RegExp(`^ ?${wordOf(condition, health)}`));
+    }
+    await goTo('/models');
+    for (const [model, condition] of Object.entries(expectedOfModels)) {
+      const row = page
+        .getByRole('listitem')
+        .filter({ hasText: model })
+        .filter({ has: page.getByRole('img') });
+      const dot = row.getByRole('img').first();
+      await expect.poll(() => dot.getAttribute('aria-label')).toBe(health.conditions[condition]);
+      expect(await dot.getAttribute('data-tone')).toBe(toneOf[condition]);
+    }
+    await goTo('/');
+    await page.getByRole('button', { name: /^(Show all|显示全部)/ }).click();
+    for (const [id, condition] of troubles) {
+      const name = RegExp(`^(服务商 )?${id}[:：] ?${health.conditions[condition]}[.。]`);
+      const link = page.getByRole('link', { name });
+      await link.waitFor();
+      const isBad = (await link.locator('.tabler-icon-alert-triangle').count()) === 1;
+      expect(isBad).toBe(toneOf[condition] === 'bad');
+    }
+    for (const [id, condition] of expected) {
+      if (troubles.some(([troubled]) => troubled === id) || condition === 'degraded') continue;
+      expect(await page.getByRole('link', { name: RegExp(`^(服务商 )?${id}[:：]`) }).count()).toBe(0);
+    }
+  });
+});
+
+it.each(appearances)('conditions are in order in $width px, $colorScheme, $locale', async (appearance) => {
+  await withWindow(appearance, async ({ page, goTo }) => {
+    for (const [screen, path] of [
+      ['home', '/'],
+      ['cards', '/providers'],
+      ['models', '/models'],
+    ] as const) {
+      await goTo(path);
+      await page
+        .getByText(/unproven/)
+        .first()
+        .waitFor();
+      await takePicture(page, `conditions-${screen}-${appearance.width}-${appearance.colorScheme}`);
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+  });
+});
+
+/** As it stands for the providers of this test. */
+function wordOf(condition: Condition, { conditions, failingModels }: ReturnType<typeof messagesFor>['health']): string {
+  return condition === 'degraded' ? failingModels('1', '2', 'm-gone') : conditions[condition];
+}
+
+const startOf = (text: string) => RegExp(`^${text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}`);
+
+interface Look {
+  locale: string;
+  width: number;
+  colorScheme: 'light' | 'dark';
+}
+
+async function withWindow(
+  { locale, width, colorScheme }: Look,
+  look: (opened: { page: Page; goTo: (path: string) => Promise<void> }) => Promise<void>,
+): Promise<void> {
+  const browser = await sharedBrowser();
+  const context = await browser.newContext({ locale, colorScheme, viewport: { width, height: 900 } });
+  try {
+    const page = await context.newPage();
+    const { url } = await sluice.execute({ type: 'window.create-address' });
+    await page.goto(url);
+    await page.getByRole('navigation').first().waitFor();
+    await look({ page, goTo: async (path) => void (await page.goto(`${sluice.origin}/#${path}`)) });
+  } finally {
+    await context.close();
+  }
+}
