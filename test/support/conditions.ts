@@ -46,7 +46,7 @@ export const expectedConditions: Readonly<Record<string, Condition>> = Object.fr
   Object.entries(cases).map(([id, { condition }]) => [id, condition]),
 );
 
-/** Of models, by name. */
+/** Of models, by name. Provider `waiting` takes any name, so the group of the key is without it. */
 export const expectedOfModels: Readonly<Record<string, Condition>> = {
   ...{ 'm-ready': 'ready', 'm-untried': 'untried', 'm-degraded': 'ready', 'm-gone': 'failing' },
   ...{ 'm-cooling': 'cooling', 'm-stumbled': 'failing', 'm-unproven': 'failing', 'm-refused': 'refused' },
@@ -60,12 +60,17 @@ export async function startConditions() {
     ...{ id, models, baseUrl: id.startsWith('away') ? away : `${upstream.origin}/${id}/v1` },
     ...more,
   }));
-  const config: Partial<ConfigInput> = { providers, groups: [{ id: 'default', policy: { retries: 0 } }] };
+  const group = {
+    id: 'default',
+    providers: Object.keys(cases).filter((id) => id !== 'waiting'),
+    policy: { retries: 0 },
+  };
+  const config: Partial<ConfigInput> = { providers, groups: [group] };
   return {
     config,
     /** Brings the providers into their conditions. */
     async ask(post: (model: string) => Promise<unknown>) {
-      for (const { asked } of Object.values(cases)) for (const model of asked) await post(model);
+      for (const [id, { asked }] of Object.entries(cases)) for (const model of asked) await post(`${id}/${model}`);
     },
     stop: () => upstream.stop(),
   };

@@ -52,7 +52,8 @@ function ModelOption({ model }: { model: ModelView }) {
   return (
     <span className={classes.option}>
       <span className={classes.name}>
-        <ConditionDot condition={useModelCondition(model)} isNamed /> {model.id}
+        <ConditionDot condition={useModelCondition(model)} isNamed />
+        {model.id}
       </span>
       <span className={classes.facts}>{describeModel(model, localization)}</span>
     </span>

@@ -28,7 +28,8 @@ export function ProviderFacts({ provider }: { provider: ProviderView }) {
   return (
     <div>
       <p className={classes.facts}>
-        <ConditionDot condition={condition} /> {describeCondition(facts, messages.health, formats)}
+        <ConditionDot condition={condition} />
+        {describeCondition(facts, messages.health, formats)}
         {facts.failing === null && ` · ${describeModels(provider, names, formats)}`}
         {refreshedAt !== null && ' · '}
         {refreshedAt !== null && <RelativeTime moment={refreshedAt} phrase={names.asked} />}

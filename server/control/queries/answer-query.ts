@@ -150,6 +150,8 @@ function createAnswers(ports: QueryPorts): Answers {
       const { ok, call } = report;
       if (ok && call) ports.routing.health.proved({ provider, model: call.model });
       else if (ok) ports.routing.health.listAnswered(id);
+      // What the test could do, asking for the models can do as well.
+      if (ok && ports.providers.discovery(id).problem !== null) void ports.providers.refreshModels(provider);
       return report;
     },
     keys: () => views.keys(),
