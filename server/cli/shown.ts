@@ -8,7 +8,7 @@ import type { Look } from './terminal.ts';
 import { visible } from './visible-output.ts';
 
 /** Those of states have a symbol too, in a terminal, so that nobody depends on colours. */
-type Style = 'good' | 'bad' | 'warning' | 'off' | 'dim' | 'title' | 'error';
+export type Style = 'good' | 'bad' | 'warning' | 'off' | 'dim' | 'title' | 'error';
 
 interface Styled {
   style: Style;
