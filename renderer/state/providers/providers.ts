@@ -11,7 +11,12 @@ import {
   conditionOfModel,
   describeFailure,
 } from '../../../server/contract/provider-condition.ts';
-import type { CooldownView, CredentialView, DiscoveryView, ProviderView } from '../../../server/contract/provider-views.ts';
+import type {
+  CooldownView,
+  CredentialView,
+  DiscoveryView,
+  ProviderView,
+} from '../../../server/contract/provider-views.ts';
 import { minuteMs } from '../../../server/contract/units.ts';
 import type { Messages } from '../../messages/en/en.ts';
 import { type Localization, useMessages } from '../../messages/use-messages.ts';

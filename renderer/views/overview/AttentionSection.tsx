@@ -8,12 +8,7 @@ import { Section } from '../../components/layout/Section.tsx';
 import { type Localization, useLocalization } from '../../messages/use-messages.ts';
 import { useControlState } from '../../state/control/use-control.ts';
 import { useReportedAndFound } from '../../state/control/use-found.ts';
-import {
-  credentialNameOf,
-  describeCooldown,
-  describeWhy,
-  useConditionTime,
-} from '../../state/providers/providers.ts';
+import { credentialNameOf, describeCooldown, describeWhy, useConditionTime } from '../../state/providers/providers.ts';
 import { describeRefusal } from '../../state/requests/failures.ts';
 import classes from './AttentionSection.module.css';
 import { type Concern, concernsOf } from './attention.ts';
