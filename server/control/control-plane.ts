@@ -153,10 +153,7 @@ export function createControlPlane(ports: ControlPorts): ControlPlane {
         explainOrder: (targets, strategy) => explainOrder(targets, { ...routing, strategy, wallMs: Date.now() }),
         modelFacts: {
           price: ({ provider, model }) => (model === null ? null : routing.prices.tokenPrice(provider.id, model)),
-          health({ provider, model }) {
-            const { state: ofTarget, failure, failedWith, until } = state.health.model(provider, model);
-            return { state: ofTarget, failure, failedWith, until };
-          },
+          health: ({ provider, model }) => state.health.model(provider, model),
         },
       },
     }),

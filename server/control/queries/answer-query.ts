@@ -11,6 +11,7 @@ import type { Person, Within } from '../../contract/people.ts';
 import type { PersonView } from '../../contract/people-views.ts';
 import type { Policy } from '../../contract/policy.ts';
 import type { EnvironmentCredential } from '../../contract/preset.ts';
+import type { ProbeReport } from '../../contract/probe.ts';
 import {
   type Query,
   type QueryInput,
@@ -144,16 +145,7 @@ function createAnswers(ports: QueryPorts): Answers {
     presets: () => ports.providers.presets(),
     'local-servers': () => ports.providers.localServers(),
     'environment-credentials': () => findEnvironmentCredentials({ ...ports, env: ports.machine.env }),
-    'provider-test': async ({ id, model }) => {
-      const provider = findUpstream(ports.live, id);
-      const report = await ports.providers.probe(provider, model);
-      const { ok, call } = report;
-      if (ok && call) ports.routing.health.proved({ provider, model: call.model });
-      else if (ok) ports.routing.health.listAnswered(id);
-      // What the test could do, asking for the models can do as well.
-      if (ok && ports.providers.discovery(id).problem !== null) void ports.providers.refreshModels(provider);
-      return report;
-    },
+    'provider-test': (query) => testProvider(ports, query),
     keys: () => views.keys(),
     'find-keys': views.findKeys,
     groups: () => views.groups(),
@@ -201,6 +193,19 @@ function createAnswers(ports: QueryPorts): Answers {
     audit: (query) => whereSignedIn(ports.people).audit(query),
     host: () => viewHost(ports),
   };
+}
+
+/** What the test finds to work counts for the health of the provider. */
+async function testProvider(ports: QueryPorts, { id, model }: QueryMap['provider-test']): Promise<ProbeReport> {
+  const provider = findUpstream(ports.live, id);
+  const { health } = ports.routing;
+  const report = await ports.providers.probe(provider, model);
+  if (!report.ok) return report;
+  if (report.call) health.proved({ provider, model: report.call.model });
+  else health.listAnswered(id);
+  // What the test could do, asking for the models can do as well.
+  if (ports.providers.discovery(id).problem !== null) void ports.providers.refreshModels(provider);
+  return report;
 }
 
 /** Throws GatewayError `not_found` for the administrator of the machine, who has no own keys. */

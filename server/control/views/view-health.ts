@@ -1,3 +1,4 @@
+import type { ModelHealth } from '../../contract/access-views.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { CooldownView, ProviderHealthView } from '../../contract/provider-views.ts';
 import { minuteMs } from '../../contract/units.ts';
@@ -18,7 +19,7 @@ import type { CompiledProvider } from '../../routing/snapshot.ts';
 /** Views of providers', models' and credentials' health. */
 export interface HealthViews {
   provider(provider: CompiledProvider): ProviderHealthView;
-  model(provider: CompiledProvider, model: string | null): CooldownView;
+  model(provider: CompiledProvider, model: string | null): ModelHealth;
   credential(providerId: string, credentialId: string): CooldownView;
 }
 
@@ -31,7 +32,10 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
   return {
     credential: (providerId, credentialId) =>
       viewCooldown(judgeCredential(book.provider(providerId), credentialId), clocks()),
-    model: (provider, model) => viewCooldown(judgeTarget(book, provider, model), clocks()),
+    model(provider, model) {
+      const { state, failure, failedWith, until } = viewCooldown(judgeTarget(book, provider, model), clocks());
+      return { state, failure, failedWith, until };
+    },
     provider(provider) {
       const health = book.provider(provider.id);
       const now = clocks();
