@@ -193,14 +193,22 @@ export async function viewRequest(
 /** Of these the rest is not read. */
 const mostTextBytes = 2 * 1024 * 1024;
 
-/** What captured requests say; in pieces, between which other work runs. */
+/** Longer would delay other work. */
+const sliceMs = 5;
+
+/** What captured requests say; in slices, between which other work runs. */
 export async function viewRequestTexts(
   ledger: RequestLedger,
   { captures, recentCaptures }: CapturesInMemory,
   ids: readonly string[],
 ): Promise<RequestText[]> {
   const texts: RequestText[] = [];
+  let sliceAtMs = performance.now();
   for (const id of new Set(ids)) {
+    if (performance.now() - sliceAtMs >= sliceMs) {
+      await setImmediate();
+      sliceAtMs = performance.now();
+    }
     const request = await ledger.getRequest(id);
     if (!request) continue;
     await captures.ready(id);
@@ -210,7 +218,6 @@ export async function viewRequestTexts(
     const json = parseTruncatedJson(new TextDecoder().decode(body.subarray(0, mostTextBytes), { stream: true }));
     const { keyId, groupId } = request;
     if (json) texts.push({ id, keyId, groupId, ...readRequestText(json.value, json.isCut) });
-    await setImmediate();
   }
   return texts;
 }

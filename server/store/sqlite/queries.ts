@@ -57,7 +57,7 @@ import { type Database, Reads } from './database.ts';
 import { firstByteTimes, summarizeUsage, usageOverTime } from './over-time.ts';
 import { repairedPercent as readRepairedPercent } from './repair.ts';
 import { piecesOf, type Selection, select } from './request-filter.ts';
-import { blocksDuring, firstSince, type Range, recordedNames, wholeRange } from './request-names.ts';
+import { blocksDuring, firstSince, nearestFirst, type Range, recordedNames, wholeRange } from './request-names.ts';
 import { createTextIndex } from './text-index.ts';
 
 export interface RequestFilter extends RequestConditions {
@@ -162,7 +162,9 @@ async function getRequest(database: Database, id: string): Promise<RequestView |
   const times = timesOfId(id);
   const where = { condition: sql`id = ${id}`, isWhole: false, range: wholeRange(database) };
   if (times) {
-    const blocks = blocksDuring(database, { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs });
+    const during = blocksDuring(database, { sinceMs: times.sinceMs - idSlackMs, untilMs: times.untilMs + idSlackMs });
+    // A busy hour has many.
+    const blocks = nearestFirst(database, during, times.sinceMs);
     const [row] = await findRequests(database, { ...where, blocks }, 1);
     if (row) return row;
   }

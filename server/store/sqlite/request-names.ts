@@ -187,6 +187,15 @@ export function blocksDuring(database: Database, { sinceMs = 0, untilMs = Number
   return [...blocks, ...Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => last - index)];
 }
 
+/** The blocks with those around the requests of a time before the others: where they are, unless a clock was set. */
+export function nearestFirst(database: Database, blocks: readonly number[], atMs: number): number[] {
+  const nearest = blockOf(seekIn(database, wholeRange(database), atMs));
+  const [near = [], far = []] = [true, false].map((isNear) =>
+    blocks.filter((block) => Math.abs(block - nearest) <= 1 === isNear),
+  );
+  return [...near, ...far];
+}
+
 /** The lowest sequence number of a request that began at `sinceMs` or later; infinite if there is none. */
 export function firstSince(database: Database, sinceMs: number): number {
   const first = database.prepare('SELECT min(seq) AS seq FROM requests WHERE seq >= ? AND seq < ? AND started_at >= ?');

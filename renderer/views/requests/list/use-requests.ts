@@ -149,7 +149,7 @@ export function withLatest(frozen: readonly LiveRequest[], live: readonly LiveRe
   return frozen.map((request) => (request.outcome === null ? (liveById.get(request.id) ?? request) : request));
 }
 
-/** A row that is only scrolled past is not asked for. */
+/** The first rows are asked for at once; one that is only scrolled past is not. */
 const restMs = 250;
 /** So many of the newest requests may be in memory although they are not captured. */
 const mostInMemory = 50;
@@ -167,7 +167,7 @@ export function useFirstWords(inSight: readonly LiveRequest[]): ReadonlyMap<stri
   const isKept = ({ outcome, captured, startedAt }: LiveRequest) =>
     outcome !== null && (captured !== null || startedAt >= inMemorySince);
   const kept = isShared ? [] : inSight.filter(isKept);
-  const [settled] = useDebouncedValue(kept.map(({ id }) => id).join(' '), restMs);
+  const [settled] = useDebouncedValue(kept.map(({ id }) => id).join(' '), restMs, { leading: true });
   const texts = useRequestTexts(query, settled.split(' '));
   return useMemo(() => new Map([...texts].map(([id, text]) => [id, firstWordsOf(text)])), [texts]);
 }

@@ -124,6 +124,18 @@ describe('the rows that are read', () => {
     expect(await ids({ search: id.slice(0, 14) })).toContain(id);
     expect((await ledger.getRequest(id))?.id).toBe(id);
   });
+
+  test('for an id of a busy hour are those around it', async () => {
+    const timed = (startedAt: number) => `req_${startedAt.toString(16).padStart(12, '0')}${'a'.repeat(20)}`;
+    for (let startedAt = noon; startedAt < noon + 10_000; startedAt++)
+      ledger.finished(finishedRow(timed(startedAt), { startedAt }));
+    ledger.flush();
+    for (const startedAt of [noon, noon + 300, noon + 5_000]) {
+      const { queries, rowsRead } = counting();
+      expect(await queries.getRequest(timed(startedAt))).toMatchObject({ startedAt });
+      expect(rowsRead()).toBeLessThanOrEqual(3 * 256);
+    }
+  });
 });
 
 describe('a search', () => {
