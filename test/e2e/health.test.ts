@@ -87,9 +87,7 @@ describe('trouble', () => {
     await page
       .getByRole('link', { name: /^Failing: (Cooling down|Last requests failed)\. It answers with errors \(500\)/ })
       .waitFor();
-    await page
-      .getByRole('link', { name: /^Refusing, credential “Old one”: API key rejected\. It rejected the API key/ })
-      .click();
+    await page.getByRole('link', { name: /^Refusing, credential “Old one”: API key rejected\. Paused/ }).click();
     await page.getByRole('region', { name: 'Credentials' }).getByText('Old one').waitFor();
   });
 

@@ -1,4 +1,4 @@
-/** Providers in every condition, of one upstream, for readers that must agree about them. */
+/** Providers in every condition that lasts, of one upstream, for readers that must agree about them. */
 import type { ServerResponse } from 'node:http';
 import type { ConfigInput } from '../../server/contract/config.ts';
 import type { Condition } from '../../server/contract/provider-condition.ts';
@@ -17,7 +17,6 @@ interface Case {
 const cases: Record<string, Case> = {
   ready: { condition: 'ready', models: ['m-ready'], asked: ['m-ready'] },
   untried: { condition: 'untried', models: ['m-untried'], asked: [] },
-  waiting: { condition: 'waiting', models: 'discover', asked: [] },
   unlisted: { condition: 'unlisted', models: 'discover', asked: [] },
   degraded: { condition: 'degraded', models: ['m-degraded', 'm-gone'], asked: ['m-degraded', 'm-gone'] },
   cooling: { condition: 'cooling', models: ['m-cooling'], asked: ['m-cooling'] },
@@ -46,7 +45,7 @@ export const expectedConditions: Readonly<Record<string, Condition>> = Object.fr
   Object.entries(cases).map(([id, { condition }]) => [id, condition]),
 );
 
-/** Of models, by name. Provider `waiting` takes any name, so the group of the key is without it. */
+/** Of models, by name. */
 export const expectedOfModels: Readonly<Record<string, Condition>> = {
   ...{ 'm-ready': 'ready', 'm-untried': 'untried', 'm-degraded': 'ready', 'm-gone': 'failing' },
   ...{ 'm-cooling': 'cooling', 'm-stumbled': 'failing', 'm-unproven': 'failing', 'm-refused': 'refused' },
@@ -60,12 +59,7 @@ export async function startConditions() {
     ...{ id, models, baseUrl: id.startsWith('away') ? away : `${upstream.origin}/${id}/v1` },
     ...more,
   }));
-  const group = {
-    id: 'default',
-    providers: Object.keys(cases).filter((id) => id !== 'waiting'),
-    policy: { retries: 0 },
-  };
-  const config: Partial<ConfigInput> = { providers, groups: [group] };
+  const config: Partial<ConfigInput> = { providers, groups: [{ id: 'default', policy: { retries: 0 } }] };
   return {
     config,
     /** Brings the providers into their conditions. */
@@ -88,7 +82,6 @@ const failures: Readonly<Record<string, [status: number, code: string, headers?:
 
 function answer({ url, body }: SeenRequest, response: ServerResponse): void {
   const [, id = ''] = url.split('/');
-  if (id === 'waiting') return;
   const [status, code, headers] = body.includes('m-gone') ? [404, 'model_not_found'] : (failures[id] ?? [200, '']);
   if (status === 200) json(response, { id: 'x', object: 'chat.completion', model: 'm', choices: [] });
   else json(response, { error: { message: 'no', code } }, status, headers);

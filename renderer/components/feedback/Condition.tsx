@@ -1,6 +1,6 @@
 /** The condition of a provider, a model or a credential: its colour, and why it is so. */
 import { Link } from 'wouter';
-import { type Condition, toneOf } from '../../../server/contract/provider-condition.ts';
+import { type Condition, conditionOfHealth, toneOf } from '../../../server/contract/provider-condition.ts';
 import { useLocalization } from '../../messages/use-messages.ts';
 import { describeCooldown, type Troubled, useProviderName } from '../../state/providers/providers.ts';
 import { useRights } from '../../state/rights/use-rights.ts';
@@ -44,6 +44,11 @@ interface CooldownNoteProps {
 export function CooldownNote({ health, name, className }: CooldownNoteProps) {
   const localization = useLocalization();
   const text = useNow((now) => describeCooldown(health, localization, now));
+  const condition = useNow((now) => conditionOfHealth(health, now));
   if (text === '') return null;
-  return <p className={className}>{name === undefined ? text : localization.messages.labelled(name, text)}</p>;
+  return (
+    <p className={className} data-tone={toneOf[condition]}>
+      {name === undefined ? text : localization.messages.labelled(name, text)}
+    </p>
+  );
 }

@@ -3,14 +3,13 @@ import { conditionTexts } from '../../../server/contract/provider-condition.ts';
 /** The condition of providers, models and credentials. */
 export const health = {
   ...conditionTexts,
-  until: (failure: string, moment: string) =>
-    `${failure}. Retrying at ${moment}; used before that only if nothing else can answer.`,
+  until: (moment: string) => `Retrying at ${moment}; used before that only if nothing else can answer.`,
   /** `moment` is null if it is not known. */
-  isTried: (failure: string, failures: number, count: string, moment: string | null) =>
+  isTried: (failures: number, count: string, moment: string | null) =>
     moment === null
-      ? `${failure}. The next request will try it.`
-      : `${failure}. Failed ${failures > 1 ? `${count} times, last ` : ''}at ${moment}; the next request will try it.`,
-  isRefused: (failure: string) => `${failure}. Paused: replace the credential, or retry.`,
+      ? 'The next request will try it.'
+      : `Failed ${failures > 1 ? `${count} times, last ` : ''}at ${moment}; the next request will try it.`,
+  isRefused: 'Paused: replace the credential, or retry.',
   /** Ends a sentence. */
   stop: '.',
   firstByte: (duration: string) => `first byte in ${duration}`,

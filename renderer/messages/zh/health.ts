@@ -3,12 +3,12 @@ import type * as english from '../en/health.ts';
 
 export const health: typeof english.health = {
   ...conditionTextsZh,
-  until: (failure, moment) => `${failure}。将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,
-  isTried: (failure, failures, count, moment) =>
+  until: (moment) => `将在 ${moment} 重试；在此之前仅当没有其他可用目标时才会使用。`,
+  isTried: (failures, count, moment) =>
     moment === null
-      ? `${failure}。下一个请求会再次尝试。`
-      : `${failure}。${failures > 1 ? `失败 ${count} 次，最近一次在` : '失败于'} ${moment}；下一个请求会再次尝试。`,
-  isRefused: (failure) => `${failure}。已暂停：请更换凭据，或重试。`,
+      ? '下一个请求会再次尝试。'
+      : `${failures > 1 ? `失败 ${count} 次，最近一次在` : '失败于'} ${moment}；下一个请求会再次尝试。`,
+  isRefused: '已暂停：请更换凭据，或重试。',
   stop: '。',
   firstByte: (duration) => `首字节 ${duration}`,
   failing: (share) => `近期 ${share} 的请求失败。`,

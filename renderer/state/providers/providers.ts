@@ -95,33 +95,41 @@ export function useCredentialName(): (provider: string, credential: string) => s
 
 export type Troubled = Pick<CooldownView, 'state' | 'failure' | 'failedWith' | 'failures' | 'failedAt' | 'until'>;
 
-/** Why something fails and when it is tried again, in sentences; empty if nothing fails. */
-export function describeCooldown(
-  { state, failure, failedWith, failures, failedAt, until }: Troubled,
-  { messages, formats }: Localization,
-  nowMs: number,
-): string {
+/**
+ * Why something fails and when it is tried again, in sentences; empty if nothing fails.
+ * @param isNamed the word of its condition stands beside it
+ */
+export function describeCooldown(health: Troubled, localization: Localization, nowMs: number, isNamed = false): string {
+  const { state, failure, failedWith, failures, failedAt, until } = health;
+  const { messages, formats } = localization;
   if (failure === null) return '';
   const { health: names } = messages;
   const isUnreachable = failure === 'transient' && typeof failedWith === 'string';
-  const failed = capitalized(
-    isUnreachable ? names.connectionFaults[failedWith] : describeFailure(failure, failedWith, names),
-  );
-  if (state === 'refused') return names.isRefused(failed);
-  if (until !== null && until > nowMs) return names.until(failed, formats.moment(until, nowMs));
-  const failedAtText = failedAt === null ? null : formats.moment(failedAt, nowMs);
-  return names.isTried(failed, failures, formats.number(failures), failedAtText);
+  const why = isUnreachable ? names.connectionFaults[failedWith] : describeFailure(failure, failedWith, names);
+  const next = () => {
+    if (state === 'refused') return names.isRefused;
+    if (until !== null && until > nowMs) return names.until(formats.moment(until, nowMs));
+    const failedAtText = failedAt === null ? null : formats.moment(failedAt, nowMs);
+    return names.isTried(failures, formats.number(failures), failedAtText);
+  };
+  const isSaid = isNamed && (failure === 'credential' || failure === 'quota');
+  return isSaid ? next() : [sentence(why, messages), next()].join(formats.gap);
 }
 
-/** Why a provider is in its condition, in sentences; empty if its word says all. */
+function sentence(text: string, { health }: Messages): string {
+  return /[.。]$/.test(text) ? capitalized(text) : `${capitalized(text)}${health.stop}`;
+}
+
+/** Why a provider is in its condition, whose word stands beside it, in sentences; empty if the word says all. */
 export function describeWhy(provider: ProviderView, localization: Localization, nowMs: number): string {
   const { messages } = localization;
+  const { discovery, health } = provider;
   const condition = conditionOf(provider, nowMs);
   if (condition === 'off') return '';
   if (condition === 'leads-back' || condition === 'no-credential')
-    return `${capitalized(messages.health.blocked[condition])}${messages.health.stop}`;
-  if (condition === 'unlisted') return provider.discovery ? unlistedReason(provider.discovery, messages.probe) : '';
-  return describeCooldown(provider.health, localization, nowMs);
+    return sentence(messages.health.blocked[condition], messages);
+  if (condition === 'unlisted') return discovery ? sentence(unlistedReason(discovery, messages.probe), messages) : '';
+  return describeCooldown(health, localization, nowMs, true);
 }
 
 /** Updates itself. */

@@ -103,7 +103,7 @@ function textOf(concern: Concern, localization: Localization, nowMs: number): st
         provider.name,
         credentialNameOf(provider.credentials, credential.id, messages.providers.credential),
         messages.health.conditions[condition],
-        describeCooldown(credential.health, localization, nowMs),
+        describeCooldown(credential.health, localization, nowMs, true),
       );
     }
     case 'config-restored':

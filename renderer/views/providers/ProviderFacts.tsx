@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconRestore } from '@tabler/icons-react';
 import { Link } from 'wouter';
-import { conditionFacts, describeCondition } from '../../../server/contract/provider-condition.ts';
+import { conditionFacts, describeCondition, type Tone, toneOf } from '../../../server/contract/provider-condition.ts';
 import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
 import { ConditionDot, CooldownNote } from '../../components/feedback/Condition.tsx';
 import { RelativeTime } from '../../components/text/RelativeTime.tsx';
@@ -37,15 +37,24 @@ export function ProviderFacts({ provider }: { provider: ProviderView }) {
           ` · ${messages.health.firstByte(formats.duration(provider.health.firstByteMs))}`}
         {credentials > 1 && ` · ${names.credentialCount(formats.number(credentials))}`}
       </p>
-      {condition === 'degraded' ? <FailingParts provider={provider} /> : <Why provider={provider} />}
+      {condition === 'degraded' ? (
+        <FailingParts provider={provider} />
+      ) : (
+        <Why provider={provider} tone={toneOf[condition]} />
+      )}
     </div>
   );
 }
 
-function Why({ provider }: { provider: ProviderView }) {
+function Why({ provider, tone }: { provider: ProviderView; tone: Tone }) {
   const localization = useLocalization();
   const why = useNow((now) => describeWhy(provider, localization, now));
-  return why === '' ? null : <p className={classes.warning}>{why}</p>;
+  if (why === '') return null;
+  return (
+    <p className={classes.warning} data-tone={tone}>
+      {why}
+    </p>
+  );
 }
 
 /** The failures of some of its credentials and models. */
