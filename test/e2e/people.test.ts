@@ -111,9 +111,9 @@ test('a member is not led to screens that they may not open', async () => {
   });
   expect(refused.status).toBe(404);
   await refused.text();
-  const page = await openAs('mia', '/requests?outcome=error');
+  const page = await openAs('mia', '/requests?outcome=refused');
   await page.getByRole('link', { name: 'POST /v1/chat/completions' }).click();
-  await page.getByRole('note').getByText('Sluice answered 404').waitFor();
+  await page.getByRole('note').getByText('Refused by Sluice with 404').waitFor();
   await page.getByRole('definition').filter({ hasText: 'ours' }).waitFor();
   expect(await page.getByRole('main').locator('a[href^="#/models"], a[href^="#/groups"]').count()).toBe(0);
 });
