@@ -338,7 +338,9 @@ for (const { width, colorScheme, locale } of oneOrAllAppearances) {
     await page.getByRole('tab').nth(5).click();
     // In words: 12 events, of which some came together, and where it paused.
     await page
-      .getByText(isEnglish ? /^\d+ · at most \d+ in 100 ms · gap of .+ at / : /^\d+ · 100 ms 内最多 \d+ 个 · .+ 处停顿/)
+      .getByText(
+        isEnglish ? /^\d+ · at most \d+ in 100 ms · gap of .+ at / : /^\d+ · 100 毫秒内最多 \d+ 个 · .+ 处停顿/,
+      )
       .waitFor();
     await page.getByText(isEnglish ? /^Each bar counts the events/ : /^每个柱形/).waitFor();
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);

@@ -127,7 +127,7 @@ describe('a whole answer', () => {
       for (const text of ['', 'é~ \u{7f}\u{80}\u{ff}', '\u{fffd}'.repeat(9)]) expect(kindOf(text)).toBe('answer');
       for (let code = 0; code < 0x20; code++)
         for (let at = 0; at < 9; at++)
-          expect(kindOf('é~!'.repeat(3).slice(0, at) + String.fromCharCode(code) + ' ')).toBe('damaged');
+          expect(kindOf(`${'é~!'.repeat(3).slice(0, at) + String.fromCharCode(code)} `)).toBe('damaged');
     },
   );
 
