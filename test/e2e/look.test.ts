@@ -1,11 +1,8 @@
 /** @suite long The look of the window: its typefaces and its motion. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { pathOf, screenNames } from '../../server/contract/places.ts';
 import { hashOf, testKey } from '../support/gateway.ts';
-import { accessibilityFaults, smallTargets } from './accessibility.ts';
-import { furnish, furnishedConfig, furnishedEnv } from './filled-ledger.ts';
-import { createKeptKey, openInSuite } from './window-suite.ts';
+import { openInSuite } from './window-suite.ts';
 
 const open = openInSuite();
 
@@ -87,29 +84,4 @@ it.each([
     [side, side],
   ]);
   expect(await row.evaluate((each) => each.getBoundingClientRect().height)).toBeLessThan(width === 420 ? 80 : 46);
-});
-
-it.each([420, 1280])('has targets of 24 px at least on every screen: %i px', { timeout: 120_000 }, async (width) => {
-  const context = { viewport: { width, height: 800 } };
-  const window = await open({ context, config: furnishedConfig, env: furnishedEnv, prepare: furnish });
-  const { page, gateway } = window;
-  await createKeptKey(window, 'Try-out');
-  const { requests } = await gateway.gateway.query({ type: 'requests', limit: 1 });
-  const addresses = [
-    ...screenNames.filter((name) => name !== 'people' && name !== 'account').map(pathOf),
-    ...['/providers/openai', '/groups/agents', '/models?alias=fast', '/connect?client=claude-code'],
-    ...['summary', 'attempts', 'timeline', 'request'].map((tab) => `/requests/${requests[0]?.id}?tab=${tab}`),
-    ...['address', 'prices', 'records', 'network', 'export', 'about'].map((section) => `/settings?section=${section}`),
-  ];
-  const faults: Record<string, string[]> = {};
-  for (const address of addresses) {
-    await page.goto(`${gateway.origin}/#${address}`);
-    await page.reload();
-    await page.getByRole('heading').first().waitFor();
-    await page.waitForLoadState('networkidle');
-    await accessibilityFaults(page);
-    const small = await smallTargets(page);
-    if (small.length > 0) faults[address] = small;
-  }
-  expect(faults).toEqual({});
 });
