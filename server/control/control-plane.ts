@@ -15,7 +15,7 @@ import { FaultSwitch } from '../faults/fault-switch.ts';
 import { createSerialQueue } from '../ground/promises.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { PriceTable } from '../models/price-table.ts';
-import { explainOrder } from '../routing/explain/explain-order.ts';
+import { explainOrder } from '../routing/explain/explain-route.ts';
 import type { HealthTracker } from '../routing/health/health-tracker.ts';
 import type { ToldLimits } from '../routing/health/told-limits.ts';
 import { createKeySecret } from '../routing/key-secret.ts';

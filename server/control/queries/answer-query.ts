@@ -25,8 +25,7 @@ import type { RecentCaptures, WaitingCaptures } from '../../exchange/capture/cap
 import type { PriceTable } from '../../models/price-table.ts';
 import { aliasesByName, compileGroup } from '../../routing/compile.ts';
 import { compilePersonLimits } from '../../routing/compile-keys.ts';
-import type { ExplainedTarget } from '../../routing/explain/explain-order.ts';
-import { explainRoute } from '../../routing/explain/explain-route.ts';
+import { type ExplainedTarget, explainRoute } from '../../routing/explain/explain-route.ts';
 import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import type { ToldLimits } from '../../routing/health/told-limits.ts';
 import { keyPrefix } from '../../routing/key-secret.ts';

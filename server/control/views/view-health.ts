@@ -2,7 +2,6 @@ import type { ModelHealth } from '../../contract/access-views.ts';
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { CooldownView, ProviderHealthView } from '../../contract/provider-views.ts';
 import { minuteMs } from '../../contract/units.ts';
-import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import {
   bestOf,
   type Judgement,
@@ -12,7 +11,8 @@ import {
   judgeTarget,
   viewCooldown,
   worstOf,
-} from '../../routing/health/judge.ts';
+} from '../../routing/explain/explain-route.ts';
+import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import { noCredential, type ProviderHealth } from '../../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../../routing/snapshot.ts';
 

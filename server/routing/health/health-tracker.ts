@@ -4,12 +4,18 @@
  */
 import type { FailureClass } from '../../contract/ledger.ts';
 import type { FailedWith } from '../../contract/provider-views.ts';
+import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { AttemptReport } from '../picker.ts';
 import type { CompiledProvider, Snapshot, Target } from '../snapshot.ts';
-import type { Circuit, CircuitFailure } from './circuit.ts';
 import { cooldownRuleFor, type Subject } from './cooldown-rules.ts';
-import { type Cooldown, type CoolingPlace, findObsoleteHealth, type HealthSharing } from './health-sharing.ts';
-import { circuitOf, noCredential, ProviderHealth, type TargetHealth } from './provider-health.ts';
+import {
+  type Circuit,
+  type CircuitFailure,
+  circuitOf,
+  noCredential,
+  ProviderHealth,
+  type TargetHealth,
+} from './provider-health.ts';
 
 interface HealthPorts {
   /** Milliseconds of a monotonic clock, above 0. */
@@ -354,4 +360,75 @@ function coolDownIfBad({ calls, circuit }: TargetHealth, circuitFailure: Circuit
   calls.count(true, nowMs);
   const isBad = calls.calls(nowMs) >= enoughCalls && calls.errorRate >= badErrorRate;
   if (isBad && circuit.isClosed) circuit.coolDown(circuitFailure, nowMs);
+}
+
+// What gateways tell each other of cooldowns, and what of them a change of the configuration ends.
+
+/** What a cooldown is of. */
+export interface CoolingPlace {
+  provider: CompiledProvider;
+  /** The upstream model; null for requests that name none. */
+  model: string | null;
+  subject: Subject;
+  /** A credential's id; empty if the provider needs none. */
+  credential: string;
+}
+
+/** In milliseconds. */
+export interface Cooldown {
+  failure: FailureClass;
+  failedWith: FailedWith;
+  /** Beginning of the first cooldown since the last success. */
+  sinceAgoMs: number;
+  /** From now; infinite until a person acts. */
+  forMs: number;
+}
+
+/** Shares changes of health with other replicas. Calls return without waiting. */
+export interface HealthSharing {
+  /** An upstream's own answer has begun or prolonged a cooldown. */
+  cooled(coolingPlace: CoolingPlace, cooldown: Cooldown): void;
+  /** The target or credential answers again. */
+  answered(coolingPlace: CoolingPlace): void;
+  /** A person has reset a provider, or one credential. */
+  reset(providerId: string, credentialId?: string): void;
+}
+
+interface ObsoleteHealth {
+  /** Ids of providers that were removed, switched on or off, or have another address. */
+  providers: string[];
+  /** Credentials that were removed or have another secret. */
+  credentials: { providerId: string; credentialId: string }[];
+}
+
+type Providers = ReadonlyMap<string, CompiledProvider>;
+
+/** Finds the providers and credentials whose health is obsolete after a change of the configuration. */
+function findObsoleteHealth(before: Providers, after: Providers): ObsoleteHealth {
+  const obsolete: ObsoleteHealth = { providers: [], credentials: [] };
+  for (const [providerId, previous] of before) {
+    const current = after.get(providerId);
+    if (!current || endpointKeyOf(current) !== endpointKeyOf(previous)) {
+      obsolete.providers.push(providerId);
+      continue;
+    }
+    for (const credential of previous.credentials) {
+      const remaining = current.credentials.find(({ id }) => id === credential.id);
+      if (!remaining || secretsOf(remaining) !== secretsOf(credential))
+        obsolete.credentials.push({ providerId, credentialId: credential.id });
+    }
+    // It needed no credential, or was refused without one.
+    if (previous.credentials.length === 0 && current.credentials.length > 0)
+      obsolete.credentials.push({ providerId, credentialId: '' });
+  }
+  return obsolete;
+}
+
+/** To compare. */
+function secretsOf({ headers, signing }: UpstreamCredential): string {
+  return JSON.stringify([headers, signing?.secrets]);
+}
+
+export function endpointKeyOf({ endpoint, dialect, headers, proxy, unusable }: CompiledProvider): string {
+  return JSON.stringify([endpoint, dialect.id, headers, proxy, unusable]);
 }

@@ -18,8 +18,8 @@ import {
   type CoolingPlace,
   endpointKeyOf,
   type HealthSharing,
-} from '../../routing/health/health-sharing.ts';
-import type { HealthTracker } from '../../routing/health/health-tracker.ts';
+  type HealthTracker,
+} from '../../routing/health/health-tracker.ts';
 import { noCredential } from '../../routing/health/provider-health.ts';
 import type { CompiledProvider } from '../../routing/snapshot.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { explainOrder } from '../../../../server/routing/explain/explain-order.ts';
+import { explainOrder } from '../../../../server/routing/explain/explain-route.ts';
 import { type FakeRun, fakeRun, type Strategy } from '../health/harness.ts';
 
 const wallMs = Date.parse('2026-11-20T12:00:00Z');

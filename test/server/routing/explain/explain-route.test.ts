@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ConfigInput, configSchema } from '../../../../server/contract/config.ts';
 import { explainWires } from '../../../../server/control/queries/view-models.ts';
 import { compileSnapshot } from '../../../../server/routing/compile.ts';
-import { explainOrder } from '../../../../server/routing/explain/explain-order.ts';
-import { explainRoute } from '../../../../server/routing/explain/explain-route.ts';
+import { explainOrder, explainRoute } from '../../../../server/routing/explain/explain-route.ts';
 import { HealthTracker } from '../../../../server/routing/health/health-tracker.ts';
 
 const baseUrl = 'https://api.example.com/v1';
