@@ -195,12 +195,12 @@ test('in a full queue the flood makes room, and the other group is served next',
   const refused = flood.map(async (reply) => (await reply).status);
   await waitFor(1);
   await eventually(async () => {
-    const { requests } = await gateway.gateway.query({ type: 'requests', filter: { outcome: 'error' }, limit: 100 });
+    const { requests } = await gateway.gateway.query({ type: 'requests', filter: { outcome: 'refused' }, limit: 100 });
     return requests.length >= 19;
   });
   const others = [ask(otherKey, 'single'), ask(otherKey, 'single')];
   await eventually(async () => {
-    const { requests } = await gateway.gateway.query({ type: 'requests', filter: { outcome: 'error' }, limit: 100 });
+    const { requests } = await gateway.gateway.query({ type: 'requests', filter: { outcome: 'refused' }, limit: 100 });
     return requests.length === 21;
   });
   const order: string[] = [];
