@@ -86,7 +86,7 @@ test('are found with their captures and notes once their rows and captures have 
   expect(await found('is:pinned SLOW one')).toEqual([slow]);
   expect(await found('is:pinned model:gpt-y')).toEqual([]);
   const count = await gateway.gateway.query({ type: 'request-count', filter: { pinned: true } });
-  expect(count).toEqual({ requests: 2, failed: 0, isComplete: true });
+  expect(count).toEqual({ requests: 2, failed: 0, refused: 0, isComplete: true });
   let lines = '';
   for await (const piece of gateway.gateway.exportRequests('jsonl', { pinned: 'true', search: 'slow' })) lines += piece;
   expect(JSON.parse(lines)).toMatchObject({ id: slow, pin: pinned.pin });
