@@ -30,7 +30,7 @@ const look = `(async () => {
   let hasChanged = false;
   const observer = new MutationObserver(() => { hasChanged = true; });
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-  const { violations } = await axe.run({ resultTypes: ['violations'] });
+  const { violations } = await axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
   observer.disconnect();
   return { violations, hasChanged };
 })()`;

@@ -89,7 +89,7 @@ describe('watch', () => {
     expect(discovery.models().has('main')).toBe(false);
     await pass(0);
     expect(names(discovery)).toEqual(['a', 'b']);
-    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null });
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null, fault: null });
     expect(upstream.seen).toHaveLength(1);
     expect(upstream.seen[0]).toMatchObject({ url: '/v1/models', headers: { authorization: 'Bearer s1' } });
   });
@@ -214,7 +214,7 @@ describe('watch', () => {
     upstream.answer((_request, response) => json(response, { data: [] }));
     await pass(480_000 * 1.1);
     expect(names(discovery)).toEqual([]);
-    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null });
+    expect(discovery.state('main')).toEqual({ fetchedAt: clock, error: null, finding: null, fault: null });
   });
 
   test('asks a provider of which nothing is known again within seconds', async () => {
@@ -261,6 +261,7 @@ describe('watch', () => {
       fetchedAt: null,
       error: 'the response is not a list of models',
       finding: { code: 'not-a-list' },
+      fault: null,
     });
   });
 });
