@@ -102,7 +102,7 @@ export function conditionOfModel(
 }
 
 /** One language. */
-export interface ConditionTexts {
+interface ConditionTexts {
   conditions: Readonly<Record<Condition, string>>;
   withReason(condition: string, reason: string): string;
   /** In the place of `degraded`; `total` is null if the provider takes any model name. */

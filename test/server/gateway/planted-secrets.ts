@@ -223,7 +223,10 @@ export async function plant(sluice: TestGateway, upstream: ScriptedUpstream): Pr
     if (upstream.seen.length === before) said.push(text, JSON.stringify([...response.headers]));
     id = response.headers.get('x-sluice-request-id') ?? id;
   }
-  await eventually(async () => (await sluice.gateway.query({ type: 'request', id })).request.outcome);
+  await eventually(async () => {
+    const { requests } = await sluice.gateway.query({ type: 'requests', limit: 50 });
+    return requests.find((request) => request.id === id)?.outcome ?? null;
+  });
   return said;
 }
 

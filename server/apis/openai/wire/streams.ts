@@ -472,7 +472,7 @@ function argumentEvents(callArguments: string, position: Json): Json[] {
 }
 
 /** The error in an event, or null. */
-export function errorMeaningOf(value: Record<string, unknown>): EventMeaning | null {
+function errorMeaningOf(value: Record<string, unknown>): EventMeaning | null {
   if (!value.error && value.type !== 'error' && value.type !== 'response.failed') return null;
   return { kind: 'error', error: errorIn(value) ?? unnamed };
 }
