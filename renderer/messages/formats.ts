@@ -145,9 +145,21 @@ export function createFormats(
       return from === to ? from : `${from} – ${isSameDay(start, end) ? clock.format(end) : to}`;
     },
     shortDay: (moment) => shortDay.format(moment),
-    list: (values) => list.format(values),
+    list: (values) => spaced(list.formatToParts(values)),
     gap: language.startsWith('zh') ? '' : ' ',
   };
+}
+
+/** Intl writes a和b, too. */
+function spaced(parts: readonly { type: 'element' | 'literal'; value: string }[]): string {
+  return parts
+    .map(({ type, value }, index) => {
+      if (type === 'element' || !/^\p{Script=Han}+$/u.test(value)) return value;
+      const before = /[\p{Script=Han}\p{P}]$/u.test(parts[index - 1]?.value ?? '') ? '' : ' ';
+      const after = /^[\p{Script=Han}\p{P}]/u.test(parts[index + 1]?.value ?? '') ? '' : ' ';
+      return `${before}${value}${after}`;
+    })
+    .join('');
 }
 
 const inCurrency = (code: string) =>

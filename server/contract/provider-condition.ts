@@ -90,21 +90,32 @@ export function bestHealth<Health extends Troubled>(healths: readonly Health[], 
   return healths.toSorted((a, b) => placeOf(a) - placeOf(b))[0];
 }
 
-/** @param providers those that the reader knows */
+/**
+ * A model that nothing is known of is in the condition of its providers, if the last requests of all of them failed.
+ * @param providers those that the reader knows
+ */
 export function conditionOfModel(
-  { health, providers: [first] }: { health: Troubled; providers: readonly string[] },
+  { health, providers: ids }: { health: Troubled; providers: readonly string[] },
   providers: readonly ProviderView[],
   nowMs: number,
 ): Condition {
   const condition = conditionOfHealth(health, nowMs);
-  const provider = providers.find(({ id }) => id === first);
-  return condition === 'ready' && provider && conditionOf(provider, nowMs) === 'untried' ? 'untried' : condition;
+  if (condition !== 'ready') return condition;
+  const ofProviders = ids.map((each) => {
+    const provider = providers.find(({ id }) => id === each);
+    return provider ? conditionOf(provider, nowMs) : 'ready';
+  });
+  if (ofProviders[0] === 'untried') return 'untried';
+  const placeOf = (each: Condition) => fromBest.indexOf(each);
+  const [best = condition] = ofProviders.toSorted((a, b) => placeOf(a) - placeOf(b));
+  return placeOf(best) >= placeOf('failing') ? best : condition;
 }
 
 /** One language. */
 interface ConditionTexts {
   conditions: Readonly<Record<Condition, string>>;
   withReason(condition: string, reason: string): string;
+  ofModel(condition: string, model: string): string;
   /** In the place of `degraded`; `total` is null if the provider takes any model name. */
   failingModels(failing: string, total: string | null, models: string): string;
   withoutModel: string;
@@ -137,6 +148,7 @@ export const conditionTexts: ConditionTexts = {
     ready: 'Ready',
   },
   withReason: (condition, reason) => `${condition}: ${reason}`,
+  ofModel: (condition, model) => `${condition} (${model})`,
   failingModels: (failing, total, models) =>
     total === null
       ? `Ready, ${counted(failing, 'model')} failing: ${models}`
@@ -192,6 +204,7 @@ export const conditionTextsZh: ConditionTexts = {
     ready: '就绪',
   },
   withReason: (condition, reason) => `${condition}：${reason}`,
+  ofModel: (condition, model) => `${condition}（${model}）`,
   failingModels: (failing, total, models) =>
     total === null
       ? `就绪，${failing} 个模型失败：${models}`
@@ -236,6 +249,8 @@ const mostNamed = 3;
 /** What is said of a provider's condition, in any language. */
 export interface ConditionFacts extends Pick<CooldownView, 'failure' | 'failedWith'> {
   condition: Condition;
+  /** The model whose failure it is; null stands for requests that name none, and undefined: for no model of several. */
+  model: string | null | undefined;
   /** Of those that are `degraded`. */
   failing: FailingModels | null;
 }
@@ -243,7 +258,17 @@ export interface ConditionFacts extends Pick<CooldownView, 'failure' | 'failedWi
 export function conditionFacts(provider: ProviderView, nowMs: number): ConditionFacts {
   const condition = conditionOf(provider, nowMs);
   const { failure, failedWith } = provider.health;
-  return { condition, failure, failedWith, failing: condition === 'degraded' ? failingModelsOf(provider) : null };
+  const failing = condition === 'degraded' ? failingModelsOf(provider) : null;
+  return { condition, failure, failedWith, model: blamedModel(provider, condition), failing };
+}
+
+function blamedModel({ health, modelNames, takesAnyModel }: ProviderView, condition: Condition) {
+  const hasSeveral = takesAnyModel || modelNames.length > 1;
+  if (!hasSeveral || (condition !== 'cooling' && condition !== 'failing')) return undefined;
+  const { failure, failedWith, failedAt } = health;
+  return health.models.find(
+    (each) => each.failure === failure && each.failedWith === failedWith && each.failedAt === failedAt,
+  )?.model;
 }
 
 /** How numbers and lists are written. */
@@ -271,7 +296,9 @@ export function describeCondition(
 export function conditionLine(facts: ConditionFacts, texts: ConditionTexts): string {
   const reason = reasonOf(facts, texts);
   const word = describeCondition(facts, texts);
-  return reason === null ? word : texts.withReason(word, reason);
+  if (reason === null) return word;
+  const { model } = facts;
+  return texts.withReason(model === undefined ? word : texts.ofModel(word, model ?? texts.withoutModel), reason);
 }
 
 function reasonOf({ condition, failure, failedWith }: ConditionFacts, texts: ConditionTexts): string | null {

@@ -50,7 +50,7 @@ export interface ProviderHealthView extends CooldownView {
   firstByteMs: number | null;
   /** From 0 to 1, over about the last half minute; null without requests. */
   errorRate: number | null;
-  /** Its models that fail at present; `model` is null for requests that name none. */
+  /** Its models that fail at present, the one that failed last first; `model` is null for requests that name none. */
   models: ({ model: string | null } & CooldownView)[];
 }
 

@@ -20,7 +20,7 @@ const main: TrayProvider = {
   name: 'Main',
   isDemo: false,
   enabled: true,
-  facts: { condition: 'ready', failure: null, failedWith: null, failing: null },
+  facts: { condition: 'ready', failure: null, failedWith: null, model: undefined, failing: null },
 };
 /** In this condition. */
 const inCondition = (condition: Condition, more: Partial<ConditionFacts> = {}): TrayProvider => ({

@@ -7,6 +7,7 @@ import type { ConfigViews } from '../../../server/contract/events.ts';
 import {
   type Condition,
   capitalized,
+  conditionFacts,
   conditionOf,
   conditionOfModel,
   describeFailure,
@@ -129,7 +130,9 @@ export function describeWhy(provider: ProviderView, localization: Localization, 
   if (condition === 'leads-back' || condition === 'no-credential')
     return sentence(messages.health.blocked[condition], messages);
   if (condition === 'unlisted') return discovery ? sentence(unlistedReason(discovery, messages.probe), messages) : '';
-  return describeCooldown(health, localization, nowMs, true);
+  const { model } = conditionFacts(provider, nowMs);
+  const why = describeCooldown(health, localization, nowMs, true);
+  return model === undefined || why === '' ? why : messages.labelled(model ?? messages.health.withoutModel, why);
 }
 
 /** Updates itself. */

@@ -10,7 +10,7 @@ import {
   judgeList,
   judgeTarget,
   viewCooldown,
-  worstOf,
+  well,
 } from '../../routing/explain/explain-route.ts';
 import type { HealthTracker } from '../../routing/health/health-tracker.ts';
 import { noCredential, type ProviderHealth } from '../../routing/health/provider-health.ts';
@@ -42,7 +42,6 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
       const targets = [...(health?.targets ?? [])].map(([model, { answeredAtMs }]): JudgedModel => {
         return { model, answeredAtMs, judgement: judgeTarget(book, provider, model) };
       });
-      const failing = targets.filter(({ judgement }) => judgement.failure !== null);
       const { state, judgement } = summarizeHealth(provider, health, targets);
       const answeredAtMs = Math.max(0, ...targets.map((target) => target.answeredAtMs));
       return {
@@ -50,9 +49,9 @@ export function createHealthViews(book: HealthTracker, wallMs: () => number): He
         state,
         ...measure(health, now.bookMs),
         answeredAt: answeredAtMs === 0 ? null : Math.round(now.wallMs + answeredAtMs - now.bookMs),
-        models: failing
+        models: latestFirst(targets.map(({ model, judgement: each }) => ({ model, ...each })))
           .slice(0, maxModels)
-          .map(({ model, judgement: each }) => ({ model, ...viewCooldown(each, now) })),
+          .map(({ model, ...each }) => ({ model, ...viewCooldown(each, now) })),
       };
     },
   };
@@ -91,10 +90,15 @@ const ofModelAlone: FailureClass = 'model-unavailable';
 /** A model that answered this long before another one failed, or since, proves that the service works. */
 const proofMs = minuteMs;
 
+/** Those that fail. */
+function latestFirst<Failing extends Pick<Judgement, 'failure' | 'failedAtMs'>>(all: readonly Failing[]): Failing[] {
+  return all.filter(({ failure }) => failure !== null).toSorted((a, b) => b.failedAtMs - a.failedAtMs);
+}
+
 /**
  * Health is the models', and a provider's is derived from it: it fails only if its credentials or the network do, if all of its
- * models do, or if none has answered since about the time when one failed in a way that concerns the service. It changes with
- * what happens only, not with the time that passes, so that whoever looks at it sees the same.
+ * models do, or if none has answered since about the time when one failed in a way that concerns the service. What is said is
+ * the latest failure. It changes with what happens only, not with the time that passes, so that whoever looks at it sees the same.
  */
 function summarizeHealth(
   provider: CompiledProvider,
@@ -108,19 +112,17 @@ function summarizeHealth(
     const judgement = judgeList(health.unansweredList);
     return { state: judgement.state, judgement };
   }
-  const failing = targets.filter(({ judgement }) => judgement.failure !== null).map(({ judgement }) => judgement);
-  const failedAtMs = Math.max(0, ...failing.map((each) => each.failedAtMs));
+  const failing = latestFirst(targets.map(({ judgement }) => judgement));
+  const failedAtMs = failing[0]?.failedAtMs ?? 0;
   const isProved = targets.some(
     ({ judgement: { failure }, answeredAtMs }) =>
       failure === null && answeredAtMs > 0 && answeredAtMs > failedAtMs - proofMs,
   );
   const isAll = !provider.anyModel && failing.length >= provider.models.size;
-  const concernsService = failing.some(({ failure }) => failure !== ofModelAlone);
-  if (failing.length > 0 && !isProved && (isAll || concernsService)) {
-    const judgement = bestOf(failing);
-    return { state: judgement.state, judgement };
-  }
-  const part = worstOf([...failing, ...ids.map((id) => judgeCredential(health, id))]);
-  const isDegraded = part.failure !== null || targets.some(({ judgement }) => judgement.state === 'degraded');
-  return { state: isDegraded ? 'degraded' : 'ok', judgement: part };
+  const ofService = failing.find(({ failure }) => failure !== ofModelAlone);
+  const latest = ofService ?? failing[0];
+  if (latest && !isProved && (isAll || ofService)) return { state: latest.state, judgement: latest };
+  const [part] = latestFirst([...failing, ...ids.map((id) => judgeCredential(health, id))]);
+  const isDegraded = part !== undefined || targets.some(({ judgement }) => judgement.state === 'degraded');
+  return { state: isDegraded ? 'degraded' : 'ok', judgement: part ?? well };
 }

@@ -220,7 +220,7 @@ export interface Judgement extends Pick<CooldownView, 'state' | 'failure' | 'fai
   untilMs: number;
 }
 
-const well: Judgement = {
+export const well: Judgement = {
   ...{ state: 'ok', failure: null, failedWith: null, failures: 0 },
   ...{ failedAtMs: 0, untilMs: 0 },
 };
@@ -233,7 +233,7 @@ function judgeCircuit(circuit: Circuit | undefined): Judgement {
 }
 
 /** The one with the latest end. */
-export function worstOf(judgements: readonly Judgement[]): Judgement {
+function worstOf(judgements: readonly Judgement[]): Judgement {
   return judgements.reduce((worst, each) => (isWorse(each, worst) ? each : worst), well);
 }
 

@@ -10,6 +10,7 @@ const untranslated = new Set([
   'appName',
   'labelled',
   'health.withReason',
+  'health.ofModel',
   'health.stop',
   'overview.columns.tokens',
   'probe.findings.way-failed',
@@ -203,7 +204,10 @@ describe('formats', () => {
     dayAndClock: [[[noon], '11月3日 12:00']],
     fromTo: [[[noon, noon + 3_600_000], '11月3日 12:00 – 13:00']],
     shortDay: [[[noon], '11月3日']],
-    list: [[[['a', 'b', 'c']], 'a、b和c']],
+    list: [
+      [[['a', 'b', 'c']], 'a、b 和 c'],
+      [[['a', '密钥']], 'a 和密钥'],
+    ],
     gap: [],
   };
   const chinese = createFormats('zh-CN', zh);

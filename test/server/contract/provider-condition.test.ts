@@ -25,6 +25,8 @@ const finding = { code: 'answered', status: 500 } as const;
 const broken = { failure: 'transient', failedWith: 500, failures: 3 } as const;
 const gone = { ...well, model: 'sora-2', state: 'cooling', failure: 'model-unavailable' } as const;
 
+const limited = { ...well, failure: 'rate-limit', failedWith: 429, failures: 1, failedAt: 2 } as const;
+
 const table: [Condition, Tone, string, string, Partial<ProviderView>][] = [
   ['off', 'none', 'Off', '已关闭', { enabled: false, unusable: 'it is switched off' }],
   [
@@ -62,6 +64,16 @@ const table: [Condition, Tone, string, string, Partial<ProviderView>][] = [
     ...(['failing', 'warning', 'Last requests failed: its rate limit was reached'] as const),
     '最近的请求失败：已达到其速率限制',
     inHealth({ failure: 'rate-limit', failures: 1 }),
+  ],
+  [
+    ...(['failing', 'warning', 'Last requests failed (nova-large): its rate limit was reached'] as const),
+    '最近的请求失败（nova-large）：已达到其速率限制',
+    { ...inHealth({ ...limited, models: [{ ...limited, model: 'nova-large' }, gone] }), modelNames: ['a', 'b'] },
+  ],
+  [
+    ...(['failing', 'warning', 'Last requests failed (requests without a model): its rate limit was reached'] as const),
+    '最近的请求失败（未指明模型的请求）：已达到其速率限制',
+    { ...inHealth({ ...limited, models: [{ ...limited, model: null }] }), modelNames: [], takesAnyModel: true },
   ],
   [
     ...([
@@ -121,4 +133,16 @@ test('a model is in the condition of its best target, and not tried where its pr
   expect(conditionOfModel({ health: well, providers: ['p'] }, [provider('p')], nowMs)).toBe('ready');
   expect(conditionOfModel({ health: well, providers: ['p'] }, [], nowMs)).toBe('ready');
   expect(conditionOfModel({ health: gone, providers: ['p'] }, [untried], nowMs)).toBe('failing');
+});
+
+test('a model that nothing is known of is in the condition of its providers where the last requests of all failed', () => {
+  const failing = { ...provider('p'), ...inHealth(limited) };
+  const cooling = { ...provider('q'), ...inHealth({ ...limited, state: 'cooling', until: nowMs + 1 }) };
+  const of = (...providers: string[]) =>
+    conditionOfModel({ health: well, providers }, [failing, cooling, provider('r')], nowMs);
+  expect(of('p')).toBe('failing');
+  expect(of('q', 'p')).toBe('failing');
+  expect(of('q')).toBe('cooling');
+  expect(of('p', 'r')).toBe('ready');
+  expect(of('p', 'unknown')).toBe('ready');
 });

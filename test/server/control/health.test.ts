@@ -126,6 +126,24 @@ describe('the shown health of a provider', () => {
     });
   });
 
+  test('is that of the model that failed last, with the others after it', () => {
+    const { run, view } = viewed({ counts: { a: 1 } });
+    const fail = (model: string, failure: 'stream-broken' | 'rate-limit' | 'model-unavailable', retryAfterMs = 0) => {
+      run.pass(1_000);
+      const report = { target: { ...run.target('a'), model }, credentialId: 'c1', failure, retryAfterMs };
+      run.book.report({ ...report, isAnswer: true, firstByteMs: null });
+    };
+    fail('nova-mini', 'stream-broken', 15_000);
+    fail('nova-large', 'rate-limit', 1_000);
+    const large = { failure: 'rate-limit', failedAt: wallMs, failures: 1 };
+    expect(view()).toMatchObject({ ...large, models: [{ model: 'nova-large', ...large }, { model: 'nova-mini' }] });
+    // That a model does not exist says nothing about the service.
+    fail('typo', 'model-unavailable');
+    expect(view()).toMatchObject({ failure: 'rate-limit', models: [{ model: 'typo' }, { model: 'nova-large' }, {}] });
+    fail('nova-mini', 'stream-broken');
+    expect(view()).toMatchObject({ failure: 'stream-broken', failedAt: wallMs, failures: 2 });
+  });
+
   test('is proved by a test of the model that failed', () => {
     const { run, view } = viewed({ counts: { a: 1 } });
     for (let count = 0; count < 3; count++) run.attempt('a', { failure: 'transient' });
