@@ -1,6 +1,6 @@
 /** The panel at the tray: whether Sluice is on, what it has done today, and the few things to do about it. */
 
-import { IconAppWindow, IconCamera, IconPlayerStop } from '@tabler/icons-react';
+import { IconAppWindow, IconCamera, IconChevronRight, IconPlayerStop } from '@tabler/icons-react';
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { localCalendar } from '../../server/contract/calendar.ts';
 import type { DesktopView } from '../../server/contract/ipc.ts';
@@ -17,6 +17,7 @@ import { Budgets, RemainingLimits } from './Meters.tsx';
 import classes from './Panel.module.css';
 import { type PanelActions, type PanelStore, useDesktopView, usePanel } from './panel-store.ts';
 import { AmountsIn, usePanelWords } from './panel-words.tsx';
+import rows from './Rows.module.css';
 import { usePanelDesktop, WindowLink } from './Rows.tsx';
 import { Switched, SwitchView, useSwitching } from './SwitchView.tsx';
 
@@ -46,6 +47,7 @@ export function Panel({ store }: { store: PanelStore }) {
         {isForOthers ? <ForAdministrators /> : <Notes state={state} isKnown={view !== null} problem={panel.problem} />}
         {view && openClient === null && (
           <AmountsIn currency={shownCurrency(view.currency)}>
+            <Attention attention={view.attention} />
             <Figures today={view.today} isStale={connection !== 'open'} />
             <Contents
               view={view}
@@ -161,6 +163,19 @@ function Notes({ state, isKnown, problem }: NotesProps) {
         </div>
       )}
     </>
+  );
+}
+
+/** Opens Home, which says what it is. */
+function Attention({ attention: { count, isBad } }: Pick<PanelView, 'attention'>) {
+  const { messages, formats } = usePanelWords();
+  if (count === 0) return null;
+  return (
+    <WindowLink path="/" className={classes.attention}>
+      <span className={rows.dot} data-tone={isBad ? 'bad' : 'warning'} />
+      <span>{messages.panel.attention(count, formats.number(count))}</span>
+      <IconChevronRight size={14} aria-hidden />
+    </WindowLink>
   );
 }
 

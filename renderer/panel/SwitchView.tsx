@@ -5,8 +5,11 @@ import { useEffect, useId, useState } from 'react';
 import type { CommandInput } from '../../server/contract/commands.ts';
 import { nameOfClient } from '../../server/contract/known-clients.ts';
 import type { PanelClient, PanelModel } from '../../server/contract/panel-view.ts';
+import { conditionOfTarget, isUnwell, toneOf } from '../../server/contract/provider-condition.ts';
+import type { ProviderView } from '../../server/contract/provider-views.ts';
 import { describeProblem, Problem } from '../components/feedback/CommandProblem.tsx';
 import { asControlError, type ControlApi, type ControlError } from '../state/api/api.ts';
+import { useNow } from '../state/window/use-now.ts';
 import classes from './Panel.module.css';
 import type { PanelActions } from './panel-store.ts';
 import { usePanelWords } from './panel-words.tsx';
@@ -67,7 +70,7 @@ function Choices({ model, client, canChange, query, onChoose }: ChoicesProps) {
   const texts = messages.panel;
   const searchId = useId();
   const [text, setText] = useState('');
-  const { choosing, problem } = useChoosing(model.model, client.keyId, query);
+  const { choosing, providers, problem } = useChoosing(model.model, client.keyId, query);
   const { lock, target } = model;
   const [isOnlyForKey, setOnlyForKey] = useState(model.isOwn);
   const key = client.keyId !== null && client.keyName !== null ? { id: client.keyId, name: client.keyName } : null;
@@ -128,6 +131,7 @@ function Choices({ model, client, canChange, query, onChoose }: ChoicesProps) {
               <span className={rows.cut}>{choice.model}</span>
               <span className={rows.small}>{choice.providerName}</span>
               {isCurrent(choice) ? <IconCheck size={16} aria-hidden /> : <span />}
+              <TargetCondition choice={choice} provider={providers.find(({ id }) => id === choice.provider)} />
             </button>
           </li>
         ))}
@@ -137,6 +141,25 @@ function Choices({ model, client, canChange, query, onChoose }: ChoicesProps) {
         <p className={rows.empty}>{texts.moreFound(formats.number(matches.length - mostShown))}</p>
       )}
     </>
+  );
+}
+
+interface TargetConditionProps {
+  choice: Choice;
+  /** Undefined if an alias names one that does not exist. */
+  provider: ProviderView | undefined;
+}
+
+/** Renders nothing if it is well, or if nothing is known of it. */
+function TargetCondition({ choice: { model }, provider }: TargetConditionProps) {
+  const texts = usePanelWords().messages.panel;
+  const condition = useNow((now) => (provider ? conditionOfTarget(provider, model, now) : 'untried'));
+  if (!isUnwell(condition)) return null;
+  return (
+    <span className={rows.condition}>
+      <span className={rows.dot} data-tone={toneOf[condition]} />
+      {texts.conditions[condition]}
+    </span>
   );
 }
 
@@ -166,6 +189,7 @@ interface AboutProps {
 
 function useChoosing(name: string, keyId: string | null, query: ControlApi['query']) {
   const [choosing, setChoosing] = useState<Choosing | null>(null);
+  const [providers, setProviders] = useState<readonly ProviderView[]>([]);
   const [problem, setProblem] = useState<ControlError | null>(null);
   useEffect(() => {
     let isCurrent = true;
@@ -175,11 +199,14 @@ function useChoosing(name: string, keyId: string | null, query: ControlApi['quer
       query<'models'>({ type: 'models', key }),
       query<'aliases'>({ type: 'aliases' }),
       query<'find-keys'>({ type: 'find-keys', ids: [key] }),
+      query<'providers'>({ type: 'providers' }),
     ]).then(
-      ([route, models, aliases, { found: keys }]) => {
+      ([route, models, aliases, { found: keys }, all]) => {
         const alias = aliases.find((each) => each.name === name) ?? null;
         const own = keys[0]?.aliases.find((each) => each.name === name) ?? null;
-        if (isCurrent) setChoosing({ name, alias, own, route, models });
+        if (!isCurrent) return;
+        setProviders(all);
+        setChoosing({ name, alias, own, route, models });
       },
       (error: unknown) => {
         if (isCurrent) setProblem(asControlError(error));
@@ -189,7 +216,7 @@ function useChoosing(name: string, keyId: string | null, query: ControlApi['quer
       isCurrent = false;
     };
   }, [name, keyId, query]);
-  return { choosing, problem };
+  return { choosing, providers, problem };
 }
 
 /** A choice that was made, and what takes it back. */

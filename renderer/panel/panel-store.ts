@@ -44,7 +44,6 @@ const longestPauseMs = 30_000;
 
 /** These change nothing that the panel shows, or come with another event that does. Nothing is missed before a snapshot: the panel has just asked. */
 const unseen: readonly ControlEvent['type'][] = [
-  'refusals',
   'update-ready',
   'limit-reached',
   'session-budget-reached',

@@ -6,6 +6,8 @@ import type { SessionView } from './session-views.ts';
 import type { StatusView } from './status-views.ts';
 
 export interface PanelView extends Pick<StatusView, 'baseUrl' | 'readOnly' | 'capture' | 'currency'> {
+  /** What Home lists under “Needs attention”. */
+  attention: PanelAttention;
   /** The usage of the day, as in the query `usage`; null without requests. */
   today: UsageView | null;
   /** Those with a request today, except the window, most recently used first; at most `mostPanelClients`. */
@@ -25,6 +27,12 @@ export const mostPanelSessions = 4;
 /** An agent is silent between two requests while its tools run. */
 export const panelSessionMs = 5 * 60_000;
 export const panelRequests = 5;
+
+export interface PanelAttention {
+  count: number;
+  /** Whether one of them keeps something from working. */
+  isBad: boolean;
+}
 
 /** A client and the key that it uses. */
 export interface PanelClient {

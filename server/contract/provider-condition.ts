@@ -84,6 +84,18 @@ export function conditionOf(provider: ProviderView, nowMs: number): Condition {
   return isDemo || discovery || health.answeredAt !== null ? 'ready' : 'untried';
 }
 
+/** Of a provider as the one that answers for a model: well if only others of its models fail. */
+export function conditionOfTarget(provider: ProviderView, model: string, nowMs: number): Condition {
+  const condition = conditionOf(provider, nowMs);
+  const { models } = provider.health;
+  if (condition !== 'degraded' || models.length === 0) return condition;
+  const own = models.find((each) => each.model === model);
+  return own ? conditionOfHealth(own, nowMs) : 'ready';
+}
+
+/** Whether it is said where a target is chosen. */
+export const isUnwell = (condition: Condition) => condition === 'off' || !['good', 'none'].includes(toneOf[condition]);
+
 /** The one whose condition is the best; undefined if there is none. */
 export function bestHealth<Health extends Troubled>(healths: readonly Health[], nowMs: number): Health | undefined {
   const placeOf = (health: Health) => fromBest.indexOf(conditionOfHealth(health, nowMs));

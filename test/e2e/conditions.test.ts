@@ -3,6 +3,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { messagesFor } from '../../electron/messages.ts';
 import { type TrayStatus, trayMenu } from '../../electron/tray-menu.ts';
+import { en } from '../../renderer/messages/en/en.ts';
+import { zh } from '../../renderer/messages/zh/zh.ts';
 import { type Condition, conditionFacts, conditionOf, toneOf } from '../../server/contract/provider-condition.ts';
 import { hasChromium, sharedBrowser, skipWithoutChromium } from '../support/chromium.ts';
 import { conditionEnv, expectedConditions, expectedOfModels, startConditions } from '../support/conditions.ts';
@@ -121,6 +123,41 @@ it.each(['en-GB', 'zh-CN'])('the window says them in %s', async (locale) => {
     for (const [id, condition] of expected) {
       if (troubles.some(([troubled]) => troubled === id) || condition === 'degraded') continue;
       expect(await page.getByRole('link', { name: RegExp(`^(服务商 )?${id}[:：]`) }).count()).toBe(0);
+    }
+  });
+});
+
+it.each([
+  { locale: 'en-GB', colorScheme: 'light', texts: en },
+  { locale: 'zh-CN', colorScheme: 'dark', texts: zh },
+] as const)('the panel counts them as Home does and marks the targets it offers, in $locale', async (look) => {
+  const { panel, attention, health } = look.texts;
+  await withWindow({ ...look, width: 360 }, async ({ page, goTo }) => {
+    await goTo('/');
+    const header = page.getByRole('region', { name: attention.title }).locator('header');
+    const count = Number((await header.textContent())?.match(/\d+/)?.[0]);
+    expect(count).toBeGreaterThanOrEqual(troubles.length);
+    await page.goto(`${sluice.origin}/panel`);
+    const link = page.getByRole('link', { name: panel.attention(count, String(count)) });
+    expect(await link.getAttribute('href')).toBe('/#/');
+    expect(await link.locator('[data-tone]').getAttribute('data-tone')).toBe('bad');
+    await takePicture(page, `conditions-panel-${look.colorScheme}`, { fullPage: false });
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.locator('[data-client]').first().click();
+    const search = page.getByRole('searchbox');
+    await search.waitFor();
+    await takePicture(page, `conditions-panel-targets-${look.colorScheme}`, { fullPage: false });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    for (const [model, condition] of Object.entries(expectedOfModels)) {
+      await search.fill(model);
+      const target = page.getByRole('listitem').getByRole('button').filter({ hasText: model });
+      const tone = toneOf[condition];
+      const isMarked = tone === 'bad' || tone === 'warning';
+      expect(await target.locator('[data-tone]').count()).toBe(isMarked ? 1 : 0);
+      if (!isMarked) continue;
+      expect(await target.locator('[data-tone]').getAttribute('data-tone')).toBe(tone);
+      await expect.poll(() => target.textContent()).toContain(health.conditions[condition]);
     }
   });
 });

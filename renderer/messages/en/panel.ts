@@ -1,4 +1,5 @@
 import { ofUnknownCost } from '../../../server/contract/ledger.ts';
+import { conditionTexts } from '../../../server/contract/provider-condition.ts';
 import { counted } from '../../../server/contract/units.ts';
 
 /** The panel at the tray. */
@@ -18,6 +19,8 @@ export const panel = {
   failedText: 'Sluice could not start. Open it to see why.',
   lostText: 'Sluice is not responding. These are the last known figures.',
   signedOutText: 'This browser is not signed in. Open Sluice to see how.',
+  /** Opens Home, whose section “Needs attention” has as many. */
+  attention: (number: number, count: string) => `${count} ${number === 1 ? 'needs' : 'need'} attention`,
   today: 'Today',
   cost: 'Cost',
   requests: 'Requests',
@@ -34,9 +37,10 @@ export const panel = {
   forAdministrators: 'The panel is for administrators',
   forAdministratorsNext:
     'It shows the requests of all. Yours, your usage and the models of your keys are in the window.',
+  conditions: conditionTexts.conditions,
   nobody: 'no provider',
   removedKey: 'key removed',
-  moreModels: (count: string) => `· ${count} more`,
+  moreModels: (count: string) => `· ${counted(count, 'more model')}`,
   answersFor: (client: string) => `Who answers ${client}`,
   back: 'Back',
   sharedWith: (clients: string) => `is also used by ${clients}.`,

@@ -1,3 +1,4 @@
+import { conditionTextsZh } from '../../../server/contract/provider-condition.ts';
 import type * as english from '../en/panel.ts';
 
 export const panel: typeof english.panel = {
@@ -16,6 +17,7 @@ export const panel: typeof english.panel = {
   failedText: 'Sluice 无法启动。打开它可查看原因。',
   lostText: 'Sluice 没有响应。以下是最后已知的数字。',
   signedOutText: '此浏览器未登录。打开 Sluice 可查看登录方法。',
+  attention: (_, count) => `${count} 项需要处理`,
   today: '今天',
   cost: '费用',
   requests: '请求',
@@ -31,6 +33,7 @@ export const panel: typeof english.panel = {
   connect: '连接程序',
   forAdministrators: '面板仅供管理员使用',
   forAdministratorsNext: '面板显示所有人的请求。你的请求、用量和密钥的模型在窗口中。',
+  conditions: conditionTextsZh.conditions,
   nobody: '没有服务商',
   removedKey: '密钥已移除',
   moreModels: (count) => `· 另 ${count} 个模型`,

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconChevronRight, IconInfoCircle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { type Concern, concernsOf, mostAsked } from '../../../server/contract/attention.ts';
 import { minuteMs } from '../../../server/contract/units.ts';
 import { amountOf, describeLimit } from '../../components/access/LimitMeters.tsx';
 import { Section } from '../../components/layout/Section.tsx';
@@ -11,24 +12,17 @@ import { useReportedAndFound } from '../../state/control/use-found.ts';
 import { credentialNameOf, describeCooldown, describeWhy, useConditionTime } from '../../state/providers/providers.ts';
 import { describeRefusal } from '../../state/requests/failures.ts';
 import classes from './AttentionSection.module.css';
-import { type Concern, concernsOf } from './attention.ts';
 
 /** The worst, so that the usage below stays in sight. */
 const mostAtFirst = 8;
-/** Of keys, and of groups. */
-const mostAsked = 100;
-
-/** Concerns that the first-run steps cover anyway. */
-const ofSetup: readonly Concern['kind'][] = ['no-key', 'no-provider'];
 
 /** Concerns that need attention, each with a link to where it can be fixed. Renders nothing if there are none. */
-export function AttentionSection({ isFirstRun }: { isFirstRun: boolean }) {
+export function AttentionSection() {
   const localization = useLocalization();
   const names = localization.messages.attention;
   const nowMs = useConditionTime();
-  const { concerns: all, left } = useConcerns(nowMs);
+  const { concerns, left } = useConcerns(nowMs);
   const [showsAll, setShowsAll] = useState(false);
-  const concerns = isFirstRun ? all.filter(({ kind }) => !ofSetup.includes(kind)) : all;
   if (concerns.length === 0) return null;
   const shown = showsAll ? concerns : concerns.slice(0, mostAtFirst);
   const total = localization.formats.number(concerns.length + left);

@@ -41,7 +41,7 @@ export function Overview() {
       {hasUsage && <LiveStrip />}
       {!isFirstRun && <DemoNote />}
       {(!isFirstRun || isUnasked) && <RecentNote />}
-      <AttentionSection isFirstRun={isFirstRun} />
+      <AttentionSection />
       {hasUsage && <UsageSection choice={choice} usage={usage} />}
     </Screen>
   );

@@ -1,9 +1,12 @@
 /** The panel's view: made of what the window's queries answer, so that both say the same. */
+import { concernsOf, mostAsked } from '../../contract/attention.ts';
+import type { Found } from '../../contract/find.ts';
 import { clientIdOf, windowId } from '../../contract/known-clients.ts';
 import { findLocks, type Locks } from '../../contract/lock.ts';
 import {
   mostPanelClients,
   mostPanelSessions,
+  type PanelAttention,
   type PanelBudget,
   type PanelClient,
   type PanelModel,
@@ -23,7 +26,7 @@ import type { Views } from '../views/views.ts';
 
 interface PanelPorts {
   live: Pick<LiveConfig, 'used' | 'snapshot'>;
-  views: Pick<Views, 'status' | 'limited' | 'meters'>;
+  views: Pick<Views, 'all' | 'status' | 'findKeys' | 'findGroups' | 'limited' | 'meters'>;
   ledger: Pick<LedgerQueries, 'summarizeUsage' | 'listClientModels' | 'listSessions' | 'listRequests'>;
   toldLimits: Pick<ToldLimits, 'of'>;
   now(): number;
@@ -50,6 +53,7 @@ export async function viewPanel(ports: PanelPorts, { sinceMs, zone }: QueryMap['
     readOnly,
     capture,
     currency,
+    attention: viewAttention(ports),
     // At most one, unless midnight passes meanwhile.
     today: days.at(-1) ?? null,
     clients: viewClients(uses, ports.live, findLocks(team.locks)),
@@ -58,6 +62,23 @@ export async function viewPanel(ports: PanelPorts, { sinceMs, zone }: QueryMap['
     remaining: viewRemaining(ports),
     requests,
   };
+}
+
+/** As Home does: of the keys and groups beyond the reported ones, those that need attention. */
+function viewAttention({ views, now }: PanelPorts): PanelAttention {
+  const all = views.all();
+  const question = { needsAttention: true, limit: mostAsked };
+  const keys = withOthers(all.keys, all.keyCount, () => views.findKeys(question));
+  const groups = withOthers(all.groups, all.groupCount, () => views.findGroups(question));
+  const concerns = concernsOf({ ...all, keys: keys.views, groups: groups.views }, now());
+  return { count: concerns.length + keys.left + groups.left, isBad: concerns.some(({ isBad }) => isBad) };
+}
+
+function withOthers<View extends { id: string }>(reported: View[], count: number, find: () => Found<View>) {
+  if (count <= reported.length) return { views: reported, left: 0 };
+  const { found, total } = find();
+  const ids = new Set(reported.map(({ id }) => id));
+  return { views: [...reported, ...found.filter(({ id }) => !ids.has(id))], left: total - found.length };
 }
 
 /** The budget of each session. */

@@ -5,6 +5,7 @@ import {
   conditionLine,
   conditionOf,
   conditionOfModel,
+  conditionOfTarget,
   conditions,
   conditionTexts,
   conditionTextsZh,
@@ -125,6 +126,18 @@ describe('the condition of a provider', () => {
     expect(troublesOf(view, nowMs)).toEqual([{ condition: 'refused', credential: refused }]);
     expect(troublesOf({ ...view, isDemo: true }, nowMs)).toEqual([]);
   });
+});
+
+test('a target is in the condition of its provider, unless only other models of that fail', () => {
+  const model = 'm';
+  const failing = (...models: string[]) => ({
+    ...provider('p'),
+    health: { ...wellProvider, state: 'degraded', models: models.map((each) => ({ ...gone, model: each })) } as const,
+  });
+  expect(conditionOfTarget(failing('m', 'n'), model, nowMs)).toBe('failing');
+  expect(conditionOfTarget(failing('n'), model, nowMs)).toBe('ready');
+  expect(conditionOfTarget(failing(), model, nowMs)).toBe('degraded');
+  expect(conditionOfTarget({ ...failing('n'), enabled: false }, model, nowMs)).toBe('off');
 });
 
 test('a model is in the condition of its best target, and not tried where its provider is not', () => {

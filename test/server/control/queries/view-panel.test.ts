@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { concernsOf } from '../../../../server/contract/attention.ts';
 import type { PanelView } from '../../../../server/contract/panel-view.ts';
 import { hashOf, testKey } from '../../../support/gateway.ts';
 import { json, type ScriptedUpstream, startUpstream } from '../../../support/upstream.ts';
@@ -33,7 +34,7 @@ beforeEach(async () => {
       ],
       groups: [{ id: 'default', limits: budget(100_000) }, { id: 'free' }],
       keys: [
-        { id: 'k1', name: 'Laptop', group: 'default', hash: hashOf(testKey), limits: budget(2_000) },
+        { id: 'k1', name: 'Laptop', group: 'default', hash: hashOf(testKey), limits: budget(1_700) },
         { id: 'k2', name: 'Agent', group: 'free', hash: hashOf('sk-agent') },
       ],
     },
@@ -73,13 +74,15 @@ test('the panel says what the queries of the window say', async () => {
 
   const { query } = sluice.gateway;
   const view = await panel();
-  const [usageOfDay, requests, sessions, status, keys, groups] = await Promise.all([
+  const [usageOfDay, requests, sessions, status, keys, groups, providers, refusals] = await Promise.all([
     query({ type: 'usage', by: 'day', sinceMs: 0, zone }),
     query({ type: 'requests', limit: 5 }),
     query({ type: 'sessions' }),
     query({ type: 'status' }),
     query({ type: 'keys' }),
     query({ type: 'groups' }),
+    query({ type: 'providers' }),
+    query({ type: 'refusals' }),
   ]);
   expect(view.today).toMatchObject({ requests: 7, refused: 4, inputTokens: 2_100, outputTokens: 90 });
   expect(view.today).toEqual(usageOfDay.at(-1));
@@ -89,6 +92,10 @@ test('the panel says what the queries of the window say', async () => {
   expect(view.capture).toEqual(status.capture);
   expect(view.capture).toHaveLength(1);
   expect(view).toMatchObject({ baseUrl: status.baseUrl, readOnly: false });
+  const lists = { keys, keyCount: keys.length, groups, groupCount: groups.length, aliases: [] };
+  const concerns = concernsOf({ status, providers, refusals, ...lists }, Date.now());
+  expect(concerns.map(({ kind }) => kind)).toContain('key-budget');
+  expect(view.attention).toEqual({ count: concerns.length, isBad: concerns.some(({ isBad }) => isBad) });
   // The pace goes on with the clock.
   const pace = null;
   expect(view.budgets.map((budget) => ({ ...budget, meter: { ...budget.meter, pace } }))).toEqual([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { concernsOf } from '../../../../renderer/views/overview/attention.ts';
-import type { KeyView } from '../../../../server/contract/access-views.ts';
-import type { ConfigViews } from '../../../../server/contract/events.ts';
-import type { CooldownView, ProviderView } from '../../../../server/contract/provider-views.ts';
-import { well, wellProvider } from '../../../support/stand-ins.ts';
-import { key, provider, snapshot, status } from '../../events.ts';
+import type { KeyView } from '../../../server/contract/access-views.ts';
+import { concernsOf } from '../../../server/contract/attention.ts';
+import type { ConfigViews } from '../../../server/contract/events.ts';
+import type { CooldownView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { key, provider, snapshot, status } from '../../renderer/events.ts';
+import { well, wellProvider } from '../../support/stand-ins.ts';
 
 const now = Date.UTC(2026, 10, 20);
 /** A provider that still serves requests with a credential other than this one. */
@@ -148,6 +148,13 @@ describe('what needs attention', () => {
       { kind: 'budget', budget, amount: 10, used, unpriced, pace: null, resetsAt: null } as const,
     ];
     expect(concerns({ keys: [{ ...key('k1'), limitUse }] }).map(({ kind, isBad }) => [kind, isBad])).toEqual(expected);
+  });
+
+  it('is no setup that the guide leads through', () => {
+    const none = { providers: [], keys: [], keyCount: 0 };
+    const { settings } = status(1);
+    expect(kinds(none)).toEqual(['no-provider', 'no-key']);
+    expect(kinds({ ...none, status: { ...status(1), settings: { ...settings, guide: 'open' } } })).toEqual([]);
   });
 
   it('begins with the worst, and leads to its mend', () => {

@@ -1,20 +1,14 @@
-/** Concerns that a person should look after, derived from the engine's state; the worst first. Pure. */
+/** Concerns that a person should look after, derived from the engine's state: Home lists them, and the panel says how many. Pure. */
 
-import type { GroupView, KeyView } from '../../../server/contract/access-views.ts';
-import type { ConfigViews } from '../../../server/contract/events.ts';
-import {
-  type CountedScope,
-  expiryConcern,
-  isNearlySpent,
-  isUnpriced,
-  type LimitMeter,
-} from '../../../server/contract/limits.ts';
-import { type Condition, toneOf, troublesOf } from '../../../server/contract/provider-condition.ts';
-import type { CredentialView, ProviderView } from '../../../server/contract/provider-views.ts';
-import type { SharedCountsView } from '../../../server/contract/replica-limits.ts';
-import type { RefusalView } from '../../../server/contract/request-views.ts';
-import type { SetAsideView, StandstillView } from '../../../server/contract/status-views.ts';
-import { dayMs } from '../../../server/contract/units.ts';
+import type { GroupView, KeyView } from './access-views.ts';
+import type { ConfigViews } from './events.ts';
+import { type CountedScope, expiryConcern, isNearlySpent, isUnpriced, type LimitMeter } from './limits.ts';
+import { type Condition, toneOf, troublesOf } from './provider-condition.ts';
+import type { CredentialView, ProviderView } from './provider-views.ts';
+import type { SharedCountsView } from './replica-limits.ts';
+import type { RefusalView } from './request-views.ts';
+import type { SetAsideView, StandstillView } from './status-views.ts';
+import { dayMs } from './units.ts';
 
 export type Concern = {
   isBad: boolean;
@@ -44,6 +38,10 @@ export type Concern = {
   | { kind: 'no-provider' | 'no-key' | 'budgets-lost' }
 );
 
+/** Of the keys, and of the groups, that are not reported: how many of those that need attention are looked at one by one. */
+export const mostAsked = 100;
+
+/** The worst first. */
 export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
   const { status, providers, keys, keyCount, groups, refusals } = views;
   // The same requests count against both budgets.
@@ -55,7 +53,8 @@ export function concernsOf(views: ConfigViews, nowMs: number): Concern[] {
     ...concernsOfSharedCounts(status),
     ...concernsOfBudgetSums(views),
     ...concernsOfStandstill(status.standstill, nowMs),
-    ...concernsOfSetup(providers, keyCount),
+    // The guide's steps cover them.
+    ...(status.settings.guide === 'open' ? [] : concernsOfSetup(providers, keyCount)),
     ...keys.flatMap((key) => concernsOfKey(key, nowMs)),
     ...refusals
       .filter(({ keyId }) => keyId === null)
