@@ -132,7 +132,7 @@ export const requests = {
     error: 'Error',
     'stream-broken': 'Cut off',
     interrupted: 'Interrupted',
-    'client-gone': 'Client disconnected',
+    'client-gone': 'Client left',
     fault: 'Fault on purpose',
     running: 'Running',
   },
@@ -303,7 +303,7 @@ export const requests = {
     'stream-broken': 'cut off',
     lost: 'outcome unknown',
     shortage: 'machine overloaded',
-    'client-gone': 'client disconnected',
+    'client-gone': 'client left',
   },
   /** By the error code returned to the client when no provider caused the error. */
   errors: {

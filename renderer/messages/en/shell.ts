@@ -30,7 +30,7 @@ export const shell = {
     'stream-broken': 'cut off',
     interrupted: 'interrupted',
     refused: 'refused',
-    'client-gone': 'client disconnected',
+    'client-gone': 'client left',
     fault: 'fault',
   } satisfies Record<Verdict, string>,
   /** Figures beside a number of requests. */
