@@ -7,7 +7,7 @@ import {
   type ProviderConfig,
 } from '../contract/config.ts';
 import { defaultGroupId, passesThrough } from '../contract/operations.ts';
-import { defaultTimeouts, type Timeouts } from '../contract/policy.ts';
+import { defaultTimeouts } from '../contract/policy.ts';
 import { chatFlavourOf } from '../providers/chat-flavours.ts';
 import { dialects, prefillOf, servedWires } from '../providers/dialects.ts';
 import { isVendorHost } from '../providers/presets.ts';
@@ -16,16 +16,15 @@ import { credentialSecretName } from '../secrets/secret-store.ts';
 import { compileDenied, compileKeys, compileLimits, compilePersonLimits, matchesAny } from './compile-keys.ts';
 import { anyNameLast } from './picker.ts';
 import {
-  type AttemptTimeouts,
   type CompiledGroup,
   type CompiledKey,
   type CompiledProvider,
   compileSourceRules,
+  compileTimeouts,
   type ModelRoute,
   type RankedProvider,
   type Snapshot,
   type Target,
-  type TargetTimeouts,
 } from './snapshot.ts';
 
 export interface CompileInput {
@@ -394,34 +393,4 @@ function compilePassthrough(
   const provider = real.find((each) => each.id === passthrough);
   if (provider) return { provider };
   return { provider: null, why: `${setting} names provider "${passthrough}", which the group may not use` };
-}
-
-// The timeouts of an attempt, from the configuration and from whether another target is left.
-
-/** OpenAI's SDKs give up after 600 s themselves, so a fallback must begin much earlier. */
-const streamPatienceMs = 60_000;
-const wholePatienceMs = 120_000;
-
-/** `configured`: the timeouts of group and provider, which override all defaults. */
-export function compileTimeouts(configured: Partial<Timeouts>): TargetTimeouts {
-  const timeouts = { ...defaultTimeouts, ...configured };
-  const last = { ...timeouts, progressMs: Math.max(timeouts.firstContentMs, timeouts.idleMs) };
-  const withPatience = (patienceMs: number): AttemptTimeouts => {
-    const { firstByteMs, firstContentMs } = configured;
-    // If only one of the two is configured, and longer, the other follows it.
-    const otherwiseMs = Math.max(patienceMs, firstByteMs ?? 0, firstContentMs ?? 0);
-    return { ...last, firstByteMs: firstByteMs ?? otherwiseMs, firstContentMs: firstContentMs ?? otherwiseMs };
-  };
-  return { last, stream: withPatience(streamPatienceMs), whole: withPatience(wholePatienceMs) };
-}
-
-interface PlannedTargets {
-  /** Whether another target can still be asked after an attempt that takes this long. */
-  leavesAnother(patienceMs: number): boolean;
-}
-
-/** While another target is left, the limits are shorter than those of the client. */
-export function timeoutsOf(limits: TargetTimeouts, isStream: boolean, plan: PlannedTargets): AttemptTimeouts {
-  const early = isStream ? limits.stream : limits.whole;
-  return plan.leavesAnother(Math.max(early.firstByteMs, early.firstContentMs)) ? early : limits.last;
 }

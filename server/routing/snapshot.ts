@@ -10,7 +10,7 @@ import type { AliasConfig } from '../contract/config.ts';
 import { parseHostRule, parseOriginRule } from '../contract/host-rule.ts';
 import type { Limited } from '../contract/limits.ts';
 import type { Operation } from '../contract/operations.ts';
-import type { Policy, Timeouts } from '../contract/policy.ts';
+import { defaultTimeouts, type Policy, type Timeouts } from '../contract/policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Prefill } from '../providers/dialects.ts';
 import type { ModelInfo, Upstream } from '../providers/upstream.ts';
@@ -183,3 +183,33 @@ export function compileSourceRules(
 
 /** Accepts loopback names and no web pages but Sluice's own. */
 export const loopbackOnly: SourceRules = compileSourceRules({ allowedHosts: [], allowedOrigins: [] }, null);
+
+// The timeouts of an attempt, from the configuration and from whether another target is left.
+
+/** OpenAI's SDKs give up after 600 s themselves, so a fallback must begin much earlier. */
+const streamPatienceMs = 60_000;
+const wholePatienceMs = 120_000;
+
+/** `configured`: the timeouts of group and provider, which override all defaults. */
+export function compileTimeouts(configured: Partial<Timeouts>): TargetTimeouts {
+  const timeouts = { ...defaultTimeouts, ...configured };
+  const last = { ...timeouts, progressMs: Math.max(timeouts.firstContentMs, timeouts.idleMs) };
+  const withPatience = (patienceMs: number): AttemptTimeouts => {
+    const { firstByteMs, firstContentMs } = configured;
+    // If only one of the two is configured, and longer, the other follows it.
+    const otherwiseMs = Math.max(patienceMs, firstByteMs ?? 0, firstContentMs ?? 0);
+    return { ...last, firstByteMs: firstByteMs ?? otherwiseMs, firstContentMs: firstContentMs ?? otherwiseMs };
+  };
+  return { last, stream: withPatience(streamPatienceMs), whole: withPatience(wholePatienceMs) };
+}
+
+interface PlannedTargets {
+  /** Whether another target can still be asked after an attempt that takes this long. */
+  leavesAnother(patienceMs: number): boolean;
+}
+
+/** While another target is left, the limits are shorter than those of the client. */
+export function timeoutsOf(limits: TargetTimeouts, isStream: boolean, plan: PlannedTargets): AttemptTimeouts {
+  const early = isStream ? limits.stream : limits.whole;
+  return plan.leavesAnother(Math.max(early.firstByteMs, early.firstContentMs)) ? early : limits.last;
+}

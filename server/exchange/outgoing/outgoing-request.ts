@@ -9,8 +9,13 @@ import type { Timeouts } from '../../contract/policy.ts';
 import { boundedPattern } from '../../ground/bounded-pattern.ts';
 import type { UpstreamCredential } from '../../providers/upstream.ts';
 import type { AttemptPlan } from '../../routing/attempt-plan.ts';
-import { compileTimeouts, timeoutsOf } from '../../routing/compile.ts';
-import type { AttemptTimeouts, CompiledProvider, Target } from '../../routing/snapshot.ts';
+import {
+  type AttemptTimeouts,
+  type CompiledProvider,
+  compileTimeouts,
+  type Target,
+  timeoutsOf,
+} from '../../routing/snapshot.ts';
 import type { OutgoingRequest } from '../../transport/transport.ts';
 import { containsSecret } from '../redact/find-secrets.ts';
 import type { OutgoingCall } from '../request/outgoing-call.ts';

@@ -4,7 +4,7 @@ import { answer, chat, startTwo, streams, type TwoUpstreams, textOf } from './tw
 
 // If another target is left, the default timeouts apply, in milliseconds instead of seconds. The last target has very
 // long timeouts.
-vi.mock('../../../server/routing/compile.ts', async (original) => {
+vi.mock('../../../server/routing/snapshot.ts', async (original) => {
   const last = {
     connectMs: 5_000,
     firstByteMs: 600_000,

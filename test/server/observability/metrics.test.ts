@@ -101,7 +101,7 @@ describe('/metrics', () => {
     for (let count = 0; count < sent; count++) await ask();
     const families = await metricsAfter(sent);
     const minutes = Math.floor(Date.now() / 60_000) - Math.floor(begunAt / 60_000) + 1;
-    const errors = families.get('sluice_requests_total')?.samples.filter(({ labels }) => labels.outcome === 'error');
+    const errors = families.get('sluice_requests_total')?.samples.filter(({ labels }) => labels.outcome === 'refused');
     expect(errors?.reduce((sum, { value }) => sum + value, 0)).toBeGreaterThanOrEqual(sent - minutes);
     await sluice.gateway.stop(1_000);
     const database = new DatabaseSync(join(sluice.folder, 'ledger.sqlite'), { readOnly: true });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compileTimeouts } from '../../../server/routing/compile.ts';
+import { compileTimeouts } from '../../../server/routing/snapshot.ts';
 
 describe('the beginning of an answer', () => {
   test.each([
