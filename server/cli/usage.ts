@@ -73,8 +73,10 @@ async function noteMonth(control: Control, output: Output): Promise<void> {
   const forecast = forecastMonth(days, nowMs);
   if (forecast === null) return;
   const { costUsd, expectedUsd } = forecast;
-  const end = expectedUsd === null ? '' : `; at this pace ${money(expectedUsd, 2)} by its end`;
-  output.note(`This month: ${money(costUsd, 2)}${end}.`);
+  // As exact as the table above it, where cents say nothing.
+  const inWords = (usd: number) => money(usd, usd < 1 ? 4 : 2);
+  const end = expectedUsd === null ? '' : `; at this pace ${inWords(expectedUsd)} by its end`;
+  output.note(`This month: ${inWords(costUsd)}${end}.`);
 }
 
 function row(view: UsageView, by: UsageDimension): Cell[] {

@@ -824,7 +824,7 @@ describe('the playground', () => {
 
   it('says what to do where there is no key', async () => {
     const { page } = await open({ config: { keys: [] }, screen: '/playground' });
-    await page.getByText('Create one under Keys').waitFor();
+    await page.getByText('Create one under Access › Keys').waitFor();
   });
 
   it('gives axe nothing to complain of on any panel', async () => {

@@ -14,7 +14,7 @@ export const playground = {
     videos: 'Videos',
   },
   noKeyTitle: 'No usable key',
-  noKeyNext: 'Create one under Keys, or enable one that is there.',
+  noKeyNext: 'Create one under Access › Keys, or enable one that is there.',
   toKeys: 'Open keys',
   send: 'Send',
   stop: 'Stop',

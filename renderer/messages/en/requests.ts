@@ -132,7 +132,7 @@ export const requests = {
     error: 'Error',
     'stream-broken': 'Cut off',
     interrupted: 'Interrupted',
-    'client-gone': 'Client left',
+    'client-gone': 'Client disconnected',
     fault: 'Fault on purpose',
     running: 'Running',
   },
@@ -303,12 +303,12 @@ export const requests = {
     'stream-broken': 'cut off',
     lost: 'outcome unknown',
     shortage: 'machine overloaded',
-    'client-gone': 'client left',
+    'client-gone': 'client disconnected',
   },
   /** By the error code returned to the client when no provider caused the error. */
   errors: {
     missing_key: 'No API key sent. Add one in the client’s settings.',
-    invalid_api_key: 'Unknown API key. Use one of those listed under Keys.',
+    invalid_api_key: 'Unknown API key. Use one of those listed under Access › Keys.',
     key_disabled: 'The key is disabled.',
     key_expired: 'The key has expired.',
     host_not_allowed: 'The host name it used is not among the allowed host names in Settings.',
@@ -338,7 +338,7 @@ export const requests = {
     slow_down: 'Too many requests at the same time. You can change the limit in Settings.',
     overloaded: 'This machine had no connections, ports or memory left. No provider was at fault.',
     no_healthy_provider: 'No provider of this model is available right now.',
-    provider_credential_refused: 'The provider rejected the API key. Replace it under Providers.',
+    provider_credential_refused: 'The provider rejected the API key. Replace it under Models › Providers.',
     models_unknown:
       'A provider had not listed its models, so whether this one exists was not known. The list is asked for again within seconds.',
     provider_rate_limited:

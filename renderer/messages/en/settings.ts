@@ -243,7 +243,8 @@ export const settings = {
   importRefused: 'This file cannot be imported. Correct it and choose it again:',
   importConfirm: 'Replace',
   importDone: 'Imported. All the secrets it needs are stored.',
-  importMissing: 'Imported. These credentials (provider/credential) have no secret yet; enter them under Providers:',
+  importMissing:
+    'Imported. These credentials (provider/credential) have no secret yet; enter them under Models › Providers:',
   changeKinds: { added: 'Added:', removed: 'Removed:', changed: 'Changed:' },
   changeParts: {
     ...{ provider: 'provider', alias: 'alias', group: 'group', key: 'key', setting: 'setting' },

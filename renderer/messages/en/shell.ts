@@ -30,7 +30,7 @@ export const shell = {
     'stream-broken': 'cut off',
     interrupted: 'interrupted',
     refused: 'refused',
-    'client-gone': 'client left',
+    'client-gone': 'disconnected',
     fault: 'fault',
   } satisfies Record<Verdict, string>,
   /** Figures beside a number of requests. */

@@ -14,7 +14,7 @@ export const playground: typeof english.playground = {
     videos: '视频',
   },
   noKeyTitle: '没有可用的密钥',
-  noKeyNext: '请在“密钥”中新建一个，或启用已有的密钥。',
+  noKeyNext: '请在“访问控制 › 密钥”中新建一个，或启用已有的密钥。',
   toKeys: '前往密钥',
   send: '发送',
   stop: '停止',

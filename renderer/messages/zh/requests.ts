@@ -293,7 +293,7 @@ export const requests: typeof english.requests = {
   },
   errors: {
     missing_key: '请求没有带 API 密钥。请在客户端的设置中添加。',
-    invalid_api_key: '密钥无效。请在客户端中填写“密钥”页面列出的密钥。',
+    invalid_api_key: '密钥无效。请在客户端中填写“访问控制 › 密钥”列出的密钥。',
     key_disabled: '密钥已停用。',
     key_expired: '密钥已过期。',
     host_not_allowed: '请求使用的主机名不在设置的“允许的主机名”中。',
@@ -320,7 +320,7 @@ export const requests: typeof english.requests = {
     slow_down: '同时进行的请求过多。可在设置中更改上限。',
     overloaded: '本机的连接、端口或内存已用尽，并非服务商的故障。',
     no_healthy_provider: '此模型目前没有可用的服务商。',
-    provider_credential_refused: '服务商拒绝了凭据。请在“服务商”中设置有效的凭据。',
+    provider_credential_refused: '服务商拒绝了凭据。请在“模型 › 服务商”中设置有效的凭据。',
     models_unknown: '有服务商尚未列出其模型，因此当时不知道此模型是否存在。几秒后会再次获取列表。',
     provider_rate_limited: '服务商要求稍后再试，因此没有请求它。',
     provider_quota_exhausted: '服务商账户的配额或余额已用完。',

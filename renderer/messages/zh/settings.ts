@@ -219,7 +219,7 @@ export const settings: typeof english.settings = {
   importRefused: '无法按原样导入。请改正文件后重新选择：',
   importConfirm: '替换',
   importDone: '已导入。所需的机密均已存在。',
-  importMissing: '已导入。以下凭据（服务商/凭据）在本机没有机密，请在“服务商”中填入：',
+  importMissing: '已导入。以下凭据（服务商/凭据）在本机没有机密，请在“模型 › 服务商”中填入：',
   changeKinds: { added: '新增：', removed: '移除：', changed: '更改：' },
   changeParts: {
     ...{ provider: '服务商', alias: '别名', group: '分组', key: '密钥', setting: '设置' },

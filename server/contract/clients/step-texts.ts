@@ -65,7 +65,7 @@ export const stepTexts: TextsOf<StepCodes> = {
   'qwen-proxy': () =>
     'If HTTPS_PROXY is set, unset it for Qwen Code: it would send requests to this machine through that proxy too.',
   'cursor-reach': () =>
-    'Cursor sends requests from its own servers, which cannot reach an address on your machine. You need a base URL that is reachable from outside, such as a tunnel, and its host name in the allowed hosts of Settings.',
+    'Cursor sends requests from its own servers, which cannot reach an address on your machine. You need a base URL that is reachable from outside, such as a tunnel, and its host name among the allowed host names (Settings › Address).',
   'cursor-override': () => 'The override applies to all OpenAI models at once.',
   'zed-key': () => 'Zed takes the key from the provider’s settings page or from the environment:',
   'context-guess': () => 'The token limits are guesses. Replace them by those of your model.',
@@ -76,7 +76,7 @@ export const stepTexts: TextsOf<StepCodes> = {
     'VS Code moves the key into its own secret storage if you enter it under “Chat: Manage Language Models” instead.',
   'jetbrains-older': () => 'In older versions it is in “Models & API keys”, under “Third-party AI providers”.',
   'from-container': () =>
-    'If it runs in a container, use host.docker.internal in place of 127.0.0.1 and add that name to the allowed hosts in Settings. On Linux, the container needs the host’s network (--network=host).',
+    'If it runs in a container, use host.docker.internal in place of 127.0.0.1 and add that name to the allowed host names (Settings › Address). On Linux, the container needs the host’s network (--network=host).',
   'litellm-master-key': () => 'The proxy does not start without a master key of its own, which its clients use:',
   'aider-weak-model': () =>
     'Without --weak-model, Aider asks a cheaper model of its own choice for commit messages, which your key may not be allowed to use.',
