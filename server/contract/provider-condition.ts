@@ -135,6 +135,8 @@ interface ConditionTexts {
   blocked: Readonly<Record<ProviderBlock, string>>;
   /** Why something fails, after the provider's name and a colon. */
   failures: Readonly<Record<Exclude<FailureClass, 'transient'>, string>>;
+  /** When a rejected credential is tried although nobody has replaced it. */
+  refusedTrial: string;
   /** It answers with an error of this status. */
   answersWith(status: number): string;
   /** Its answers break off or are damaged. */
@@ -184,6 +186,7 @@ export const conditionTexts: ConditionTexts = {
     shortage: 'this machine ran out of connections or memory',
     'client-gone': 'the client closed its connection',
   },
+  refusedTrial: 'one request in 5 minutes tries it, or one in 30 s if nothing else can answer',
   answersWith: (status) => `it answers with errors (${status})`,
   badAnswers: 'its answers break off or are damaged',
   unreachable: (why) => `it cannot be reached: ${why}`,
@@ -240,6 +243,7 @@ export const conditionTextsZh: ConditionTexts = {
     shortage: '本机的连接或内存已用尽',
     'client-gone': '客户端已断开',
   },
+  refusedTrial: '每 5 分钟由一个请求再次尝试；没有其他可用目标时，每 30 秒一个',
   answersWith: (status) => `服务返回错误（${status}）`,
   badAnswers: '响应中断或已损坏',
   unreachable: (why) => `无法连接：${why}`,

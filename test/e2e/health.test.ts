@@ -61,7 +61,7 @@ describe('trouble', () => {
       .waitFor();
     const partly = page.getByRole('listitem').filter({ hasText: 'Refusing' });
     await partly.getByText(/^Some requests failing.*first byte in/).waitFor();
-    await partly.getByText(/^Old one: It rejected the API key\. Paused/).waitFor();
+    await partly.getByText(/^Old one: It rejected the API key\. Replace the credential/).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await card.getByRole('button', { name: 'Retry now: Failing' }).press('Enter');
     await card.getByText(/^It answers with errors \(500\)\. Failed/).waitFor();
@@ -70,10 +70,48 @@ describe('trouble', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('of several models is shown in two lines and no more, without the credential that answers for another', async () => {
+    const limited = await startUpstream(({ body }, response) =>
+      body.includes('nova-well') ? json(response, answer) : json(response, { error: { message: 'slowly' } }, 429),
+    );
+    try {
+      const { page, clientWith } = await open({
+        ...{ screen: '/providers', env: { RIGHT: 'right' } },
+        config: {
+          providers: [
+            {
+              ...{ id: 'limited', name: 'Limited', baseUrl: limited.baseUrl },
+              models: ['nova-mini', 'nova-large', 'nova-huge', 'nova-well', 'nova-new'],
+              credentials: [{ id: 'c1', secret: 'env:RIGHT' }],
+            },
+          ],
+          groups: [{ id: 'default', policy: { retries: 0 } }],
+        },
+      });
+      const ask = (model: string) =>
+        clientWith(testKey)
+          .chat.completions.create({ model, messages: [] })
+          .catch(() => {});
+      for (const model of ['nova-mini', 'nova-large', 'nova-huge']) await ask(model);
+      const card = page.getByRole('listitem').filter({ hasText: limited.baseUrl });
+      await card.getByText(/^nova-huge: Its rate limit was reached\./).waitFor();
+      await ask('nova-well');
+      await card.getByText('Ready, 3 of 5 models failing: nova-huge, nova-large and nova-mini').waitFor();
+      await card.getByText(/^nova-large: Its rate limit was reached\./).waitFor();
+      await card.getByText('and 1 more', { exact: true }).waitFor();
+      expect(await card.getByText(/^RIGHT|^nova-mini:/).count()).toBe(0);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   it('of a credential is shown at that credential, which is tried again after a reset', async () => {
     const { page, gateway, complaints } = await openInTrouble({ screen: '/providers/refusing' });
     const row = page.getByRole('listitem').filter({ hasText: 'Old one' });
-    await row.getByText('It rejected the API key. Paused: replace the credential, or retry.').waitFor();
+    await row
+      .getByText(/^It rejected the API key\. Replace the credential; until then one request in 5 minutes tries it/)
+      .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await row.getByRole('button', { name: 'Retry now: Old one' }).press('Enter');
     await row.getByText(/^It rejected the API key\. Failed/).waitFor();
@@ -87,7 +125,9 @@ describe('trouble', () => {
     await page
       .getByRole('link', { name: /^Failing: (Cooling down|Last requests failed)\. It answers with errors \(500\)/ })
       .waitFor();
-    await page.getByRole('link', { name: /^Refusing, credential “Old one”: API key rejected\. Paused/ }).click();
+    await page
+      .getByRole('link', { name: /^Refusing, credential “Old one”: API key rejected\. Replace the credential/ })
+      .click();
     await page.getByRole('region', { name: 'Credentials' }).getByText('Old one').waitFor();
   });
 

@@ -9,11 +9,12 @@ export const health = {
     moment === null
       ? 'The next request will try it.'
       : `Failed ${failures > 1 ? `${count} times, last ` : ''}at ${moment}; the next request will try it.`,
-  isRefused: 'Paused: replace the credential, or retry.',
+  isRefused: `Replace the credential; until then ${conditionTexts.refusedTrial}.`,
   /** Ends a sentence. */
   stop: '.',
   firstByte: (duration: string) => `first byte in ${duration}`,
   failing: (share: string) => `${share} of recent requests failed.`,
+  more: (count: string) => `and ${count} more`,
   reset: 'Retry now',
   resetNamed: (name: string) => `Retry now: ${name}`,
 };

@@ -62,19 +62,29 @@ function FailingParts({ provider }: { provider: ProviderView }) {
   const { messages, formats } = useLocalization();
   const { errorRate } = provider.health;
   const parts = troubledParts(provider, messages);
+  const left = parts.length - mostParts;
   if (parts.length > 0)
-    return parts.map((part) => (
-      <CooldownNote key={part.name} name={part.name} health={part.health} className={classes.warning} />
-    ));
+    return (
+      <>
+        {parts.slice(0, mostParts).map((part) => (
+          <CooldownNote key={part.name} name={part.name} health={part.health} className={classes.warning} />
+        ))}
+        {left > 0 && <p className={classes.warning}>{messages.health.more(formats.number(left))}</p>}
+      </>
+    );
   return errorRate === null ? null : (
     <p className={classes.warning}>{messages.health.failing(formats.percent(errorRate))}</p>
   );
 }
 
-const mostParts = 3;
+const mostParts = 2;
 
+/** A credential that fails for some models is told by these. */
 function troubledParts({ credentials, health }: ProviderView, { providers, health: { withoutModel } }: Messages) {
-  const unhealthy = credentials.filter((credential) => credential.enabled && credential.health.failure !== null);
+  const unhealthy = credentials.filter(({ enabled, health: { failure } }) => {
+    const isItsOwn = failure === 'credential' || failure === 'quota';
+    return enabled && (isItsOwn || (failure !== null && health.models.length === 0));
+  });
   const parts: { name: string; health: CooldownView }[] = [
     ...unhealthy.map(({ id, health: ownHealth }) => ({
       name: credentialNameOf(credentials, id, providers.credential),
@@ -82,7 +92,7 @@ function troubledParts({ credentials, health }: ProviderView, { providers, healt
     })),
     ...health.models.map(({ model, ...modelHealth }) => ({ name: model ?? withoutModel, health: modelHealth })),
   ];
-  return parts.slice(0, mostParts);
+  return parts;
 }
 
 function describeModels(provider: ProviderView, names: Messages['providers'], formats: Formats): string {

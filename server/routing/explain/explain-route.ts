@@ -205,7 +205,7 @@ function describeCooldown(
   wallMs: number,
   isHeldBack: boolean,
 ): string {
-  if (state === 'refused') return `not asked: ${reason}`;
+  if (state === 'refused') return `${conditionTexts.refusedTrial}: ${reason}`;
   if (until === null || until <= wallMs) return `tried by the next request: ${reason}`;
   const exception = isHeldBack ? 'even if' : 'unless';
   return `not asked for ${Math.ceil((until - wallMs) / 1_000)} s, ${exception} nothing else is left: ${reason}`;
@@ -249,13 +249,14 @@ function isWorse(one: Judgement, other: Judgement): boolean {
   );
 }
 
-/** Over all models: the worst. */
+/** Its own trouble; without any, the worst over all models. */
 export function judgeCredential(health: ProviderHealth | undefined, credentialId: string): Judgement {
-  if (!health) return well;
+  const own = judgeCredentialAlone(health, credentialId);
+  if (!health || own.failure !== null) return own;
   const withModels = [...health.targets.values()].map(({ atCredential }) =>
     judgeCircuit(atCredential.get(credentialId)),
   );
-  return worstOf([judgeCircuit(health.credentials.get(credentialId)), ...withModels]);
+  return worstOf(withModels);
 }
 
 /** Whatever the model: its refusal, quota or limit. */

@@ -14,6 +14,7 @@ import {
   troublesOf,
 } from '../../../server/contract/provider-condition.ts';
 import type { ProviderHealthView, ProviderView } from '../../../server/contract/provider-views.ts';
+import { refusedAloneMs, refusedTrialMs } from '../../../server/routing/health/cooldown-rules.ts';
 import { provider } from '../../renderer/events.ts';
 import { well, wellProvider } from '../../support/stand-ins.ts';
 
@@ -139,6 +140,12 @@ test('a target is in the condition of its provider, unless only other models of 
   expect(conditionOfTarget(failing(), model, nowMs)).toBe('degraded');
   expect(conditionOfTarget({ ...failing('n'), enabled: false }, model, nowMs)).toBe('off');
 });
+
+test.each([conditionTexts, conditionTextsZh])(
+  'a rejected credential is said to be tried as it is: %#',
+  ({ refusedTrial }) =>
+    expect(refusedTrial.match(/\d+/g)?.map(Number)).toEqual([refusedTrialMs / 60_000, refusedAloneMs / 1_000]),
+);
 
 test('a model is in the condition of its best target, and not tried where its provider is not', () => {
   const untried = { ...provider('p'), discovery: null, ...inHealth({ answeredAt: null }) };

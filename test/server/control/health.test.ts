@@ -94,6 +94,14 @@ describe('the shown health of a provider', () => {
     expect(credential('c2')).toMatchObject({ state: 'cooling', until: wallMs + 600_000 });
   });
 
+  test('of a credential is its own, before that of its models', () => {
+    const { run, credential } = viewed();
+    run.attempt('a', { failure: 'rate-limit', credential: 'c2', retryAfterMs: 3_600_000 });
+    expect(credential('c2')).toMatchObject({ failure: 'rate-limit' });
+    run.attempt('a', { failure: 'quota', credential: 'c2' });
+    expect(credential('c2')).toMatchObject({ failure: 'quota', until: wallMs + 600_000 });
+  });
+
   test('is refused once all its credentials are', () => {
     const { run, view, credential } = viewed();
     run.attempt('a', { failure: 'credential', credential: 'c1' });

@@ -60,7 +60,10 @@ describe('an explained order', () => {
       credentials: [{ id: 'c2', state: 'refused' }],
     });
     run.attempt('a', { failure: 'credential', credential: 'c1' });
-    expect(places(run)[1]).toEqual(['a', expect.stringMatching(/^not asked: it rejected the API key/)]);
+    expect(places(run)[1]).toEqual([
+      'a',
+      expect.stringMatching(/^one request in 5 minutes tries it, .*: it rejected the API key/),
+    ]);
   });
 
   test('includes the measurement or price by which the strategy decides', () => {
