@@ -41,6 +41,8 @@ export type CaptureGap = (typeof captureGaps)[number];
 const captureAbsences = [
   /** Capture was off. */
   'off',
+  /** It was in memory only, where newer ones have taken its place. */
+  'displaced',
   /** The request is still running. */
   'running',
   /** It was kept, but for longer than `settings.capture.retentionDays`, or newer ones needed its room. */

@@ -78,7 +78,7 @@ interface HeldOfRequests {
   cache: AnswerCache;
   cassettes: CassetteControl;
   captures: Pick<WaitingCaptures, 'ready'>;
-  recentCaptures: Pick<RecentCaptures, 'find' | 'ids' | 'search' | 'clear'>;
+  recentCaptures: Pick<RecentCaptures, 'find' | 'isDisplaced' | 'ids' | 'search' | 'clear'>;
   /** A session was stopped (its requests are refused from now on) or resumed. */
   sessionStopChanged(id: string, isStopped: boolean): void;
 }

@@ -374,6 +374,7 @@ export const requests = {
   /** Reasons why nothing was captured for a request. */
   captureAbsences: {
     off: 'Not captured: capture was off for this request.',
+    displaced: 'No longer in memory, which holds the newest 50 requests.',
     running: 'Available once the request has ended.',
     expired: 'Deleted: captures are kept for a limited time, and up to a size (Settings).',
     lost: 'Captured, but it could not be written to disk.',

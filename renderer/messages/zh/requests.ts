@@ -353,6 +353,7 @@ export const requests: typeof english.requests = {
   },
   captureAbsences: {
     off: '未捕获：此请求未开启捕获。',
+    displaced: '已不在内存中，内存只保留最新的 50 个请求。',
     running: '请求结束后可查看。',
     expired: '已删除：捕获内容只保留一段时间，且有大小上限（见设置）。',
     lost: '已捕获，但无法写入磁盘。',

@@ -70,7 +70,7 @@ interface QueryPorts {
   held: {
     cache: Pick<AnswerCache, 'view'>;
     captures: Pick<WaitingCaptures, 'ready'>;
-    recentCaptures: Pick<RecentCaptures, 'find' | 'ids' | 'search'>;
+    recentCaptures: Pick<RecentCaptures, 'find' | 'isDisplaced' | 'ids' | 'search'>;
     cassettes: Pick<CassetteControl, 'view'>;
   };
   /** Null where nobody signs in. */

@@ -168,7 +168,7 @@ type RequestLedger = Pick<Ledger, 'getRequest' | 'readCapture' | 'pins'>;
 
 interface CapturesInMemory {
   captures: Pick<WaitingCaptures, 'ready'>;
-  recentCaptures: Pick<RecentCaptures, 'find'>;
+  recentCaptures: Pick<RecentCaptures, 'find' | 'isDisplaced'>;
 }
 
 /** Rejects with GatewayError `not_found`. What the ledger no longer has is read from the copy of a pinned request. */
@@ -187,7 +187,8 @@ export async function viewRequest(
   const kept = await ledger.readCapture(request);
   const copy = pinned && !kept.capture ? await ledger.pins.readCapture(id) : null;
   const capture = kept.capture ? viewCapture(kept.capture) : copy;
-  return { request, capture, captureAbsence: capture ? null : kept.absence, isRecent: false, pin };
+  const absence = kept.absence === 'off' && recentCaptures.isDisplaced(request) ? 'displaced' : kept.absence;
+  return { request, capture, captureAbsence: capture ? null : absence, isRecent: false, pin };
 }
 
 /** Of these the rest is not read. */

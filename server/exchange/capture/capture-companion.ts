@@ -59,8 +59,8 @@ export class CaptureCompanion implements Companion {
     const maxBytes = cause === null ? recentBodyBytes : snapshot.settings.capture.maxBytes;
     const capture = new ExchangeCapture({ maxBytes, request, secrets: trace.secrets });
     admitted.taps.push(capture.response);
-    return new CaptureVisit(capture, trace.secrets, ({ startedAt }) => {
-      if (cause === null) recentCaptures.keep({ id: trace.id, startedAt }, capture.hold(trace));
+    return new CaptureVisit(capture, trace.secrets, ({ startedAt, groupId }) => {
+      if (cause === null) recentCaptures.keep({ id: trace.id, startedAt, groupId }, capture.hold(trace));
       else captures.add(trace.id, capture.exchange(trace));
     });
   }
@@ -290,6 +290,8 @@ export const recentBodyBytes = 256 * 1024;
 const mostRequests = 50;
 const mostBytes = 16 * 1024 * 1024;
 
+type EndedRequest = Pick<RequestRecord, 'id' | 'startedAt' | 'groupId'>;
+
 /** An exchange that has ended, with its own copies of what is kept of it. */
 interface HeldExchange {
   bytes: number;
@@ -297,7 +299,7 @@ interface HeldExchange {
   exchange(): MaybePromise<CapturedExchange<Buffer> | null>;
 }
 
-interface RecentRequest extends FoundRequest {
+interface RecentRequest extends EndedRequest {
   held: HeldExchange;
   /** By which a search finds it; null until one has looked. */
   words: string | null;
@@ -310,15 +312,25 @@ interface RecentRequest extends FoundRequest {
 export class RecentCaptures {
   readonly #recent = new Map<string, RecentRequest>();
   #bytes = 0;
+  /** By group, when the first request started that was kept: a group may be left out. */
+  readonly #since = new Map<string | null, number>();
+  #displacedUntil = Number.NEGATIVE_INFINITY;
 
-  keep({ id, startedAt }: FoundRequest, held: HeldExchange): void {
-    this.#recent.set(id, { id, startedAt, held, words: null });
+  keep({ id, startedAt, groupId }: EndedRequest, held: HeldExchange): void {
+    this.#since.set(groupId, Math.min(startedAt, this.#since.get(groupId) ?? startedAt));
+    this.#recent.set(id, { id, startedAt, groupId, held, words: null });
     this.#bytes += held.bytes;
     this.#trim();
   }
 
   find(id: string): MaybePromise<CapturedExchange<Buffer> | null> {
     return this.#recent.get(id)?.held.exchange() ?? null;
+  }
+
+  /** Whether it was here, until newer ones needed its room. */
+  isDisplaced({ id, startedAt, groupId }: EndedRequest): boolean {
+    if (this.#recent.has(id)) return false;
+    return startedAt <= this.#displacedUntil && startedAt >= (this.#since.get(groupId) ?? Number.POSITIVE_INFINITY);
   }
 
   /**
@@ -343,6 +355,7 @@ export class RecentCaptures {
 
   clear(): void {
     this.#recent.clear();
+    this.#since.clear();
     this.#bytes = 0;
   }
 
@@ -374,6 +387,7 @@ export class RecentCaptures {
     for (const [oldest, recent] of this.#recent) {
       if (this.#recent.size <= mostRequests && this.#bytes <= mostBytes) return;
       this.#recent.delete(oldest);
+      this.#displacedUntil = Math.max(this.#displacedUntil, recent.startedAt);
       this.#bytes -= recent.held.bytes + bytesOfWords(recent);
     }
   }

@@ -174,7 +174,9 @@ describe('a request of a laptop', () => {
   test('is one of the newest 50, which hold 16 MB together and 256 kB of each body', async () => {
     const size = 300_000;
     upstream.answer((_request, response) => json(response, { said: 'z'.repeat(size) }));
-    const sluice = await laptop('on');
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-recent-'));
+    putEmptyLedger(folder);
+    const sluice = await laptop('on', { folder });
     const first = await ask(sluice, { user: 'u'.repeat(size) });
     const { capture } = await full(sluice, first);
     for (const side of [capture?.request, capture?.response]) {
@@ -191,6 +193,11 @@ describe('a request of a laptop', () => {
     for (let count = 0; count < 50; count++) ids.push(await ask(sluice));
     expect(await isKept(sluice, ids[35] ?? '')).toBe(false);
     expect(await isKept(sluice, ids[36] ?? '')).toBe(true);
+    const absences = async () =>
+      Promise.all([0, 35].map(async (at) => (await full(sluice, ids[at] ?? '')).captureAbsence));
+    expect(await absences()).toEqual(['displaced', 'displaced']);
+    await sluice.gateway.execute({ type: 'settings.update', changes: { capture: { recent: 'off' } } });
+    expect(await absences()).toEqual(['off', 'off']);
   });
 
   test('is forgotten as soon as the person says so, and at the end', async () => {
