@@ -1,8 +1,10 @@
 /** Resolves group, key and model name to ordered targets by look-ups in the compiled snapshot. Pure. */
+
 import type { ListedModel } from '../apis/core/api.ts';
 import { GatewayError } from '../contract/errors.ts';
 import { nearestName } from '../contract/nearest-name.ts';
 import type { Operation } from '../contract/operations.ts';
+import { boundedPattern } from '../ground/bounded-pattern.ts';
 import { unknownModels } from '../providers/upstream.ts';
 import { reasonsOf, servers } from './compile.ts';
 import type { CompiledGroup, CompiledKey, ModelRoute, Target } from './snapshot.ts';
@@ -167,9 +169,12 @@ function unlistedIn({ providers }: CompiledGroup): string[] {
   });
 }
 
+const isOfDemo = boundedPattern(/^(?:demo\/)?demo-[a-z]{1,20}$/);
+const demoHint = ' The demo is there until the first provider is added; "sluice demo on" brings it back.';
+
 function modelNotFound(group: CompiledGroup, key: CompiledKey, model: string): GatewayError {
   const { nearest, unlisted } = whyUnknown(group, key, model);
-  const hint = nearest === null ? '' : ` Did you mean "${nearest}"?`;
+  const hint = isOfDemo.test(model) ? demoHint : nearest === null ? '' : ` Did you mean "${nearest}"?`;
   const shown = model.length > 200 ? `${model.slice(0, 200)}…` : model;
   const [first] = unlisted;
   if (first !== undefined) {

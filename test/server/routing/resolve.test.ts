@@ -65,6 +65,9 @@ describe('a plain model name', () => {
     expect(refusal('gpt-y')).toBe('The model "gpt-y" does not exist or this key may not use it. Did you mean "gpt-x"?');
     expect(refusal('gpt-secret')).not.toContain('Did you mean "gpt-secret"');
     expect(refusal('x'.repeat(1_000)).length).toBeLessThan(300);
+    expect(refusal('demo-chat')).toMatch(
+      /may not use it\. The demo is there until the first provider is added; "sluice demo on"/,
+    );
   });
 });
 
