@@ -373,7 +373,7 @@ export class Exchange {
   /** This is recorded, too, because a provider may have been asked for it. */
   #replied(reply: LocalReply): void {
     for (const visit of this.#visits) visit.replied?.(reply, false);
-    this.#trace.response = { ...this.#trace.response, outcome: 'ok', status: reply.status };
+    this.#trace.answered(reply);
   }
 
   #refuse(thrown: unknown): void {
@@ -389,7 +389,7 @@ export class Exchange {
     const { api, path, isKnown } = this.#door.location;
     if (this.#trace.path === '') this.#trace.unserved(`${isKnown ? api.base : ''}${path}`);
     const reply = this.#door.refuse(error);
-    this.#trace.refused(error, api.statusOf(error));
+    this.#trace.refused(error, api.statusOf(error), reply);
     if (reply) for (const visit of this.#visits) visit.replied?.(reply, true);
   }
 

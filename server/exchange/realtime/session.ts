@@ -284,8 +284,7 @@ export class Session {
     this.#trace.key ??= this.#door.validKey('handshake');
     const { api, path } = this.#door.location;
     if (this.#trace.path === '') this.#trace.unserved(`${api.base}${path}`);
-    this.#door.refuse(error);
-    this.#trace.refused(error, api.statusOf(error));
+    this.#trace.refused(error, api.statusOf(error), this.#door.refuse(error));
   }
 
   #finish(): void {

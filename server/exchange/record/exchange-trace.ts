@@ -144,6 +144,12 @@ const maxFieldLength = 120;
 
 const noLosses: readonly LossNote[] = [];
 
+/** Of Sluice itself. */
+interface OwnAnswer {
+  status: number;
+  body: Buffer;
+}
+
 /** How a request ended for its client. */
 export interface ResponseSummary {
   outcome: RequestOutcome;
@@ -339,10 +345,21 @@ export class RequestTrace implements Labelled {
     return attempt;
   }
 
-  /** `status`: the one that the client received. */
-  refused(error: GatewayError, status: number): void {
+  /** With an answer of Sluice's own. */
+  answered({ status, body }: OwnAnswer): void {
+    this.response = { ...this.response, outcome: 'ok', status, bytesOut: this.#bytesOf(body) };
+  }
+
+  /** `status`: the one that the client received. `answer`: null if another one had begun. */
+  refused(error: GatewayError, status: number, answer: OwnAnswer | null): void {
     const { code } = error.kind;
-    this.response = { ...this.response, outcome: 'error', status, errorCode: code ?? error.code };
+    const bytesOut = answer ? this.#bytesOf(answer.body) : this.response.bytesOut;
+    this.response = { ...this.response, outcome: 'error', status, errorCode: code ?? error.code, bytesOut };
+  }
+
+  /** To a request with `HEAD` no body is sent. */
+  #bytesOf(body: Buffer): number {
+    return this.#method === 'HEAD' ? 0 : body.length;
   }
 
   record(request: IncomingMessage, { usage, usageCertainty, costUsd }: Accounting): RequestRecord {

@@ -64,7 +64,8 @@ interface Refusal {
 
 async function expectRefusal(asked: Promise<Response>, wanted: Refusal): Promise<void> {
   const response = await asked;
-  const body = (await response.json()) as { error: Record<string, unknown> };
+  const text = await response.text();
+  const body = JSON.parse(text) as { error: Record<string, unknown> };
   expect(Object.keys(body)).toEqual(['error']);
   expect(Object.keys(body.error)).toEqual(['message', 'type', 'param', 'code']);
   expect(body.error).toEqual({
@@ -82,7 +83,10 @@ async function expectRefusal(asked: Promise<Response>, wanted: Refusal): Promise
   // Requests without a valid key are only counted and have no row.
   if (wanted.status === 401) return expectCounted(requestId, wanted.code ?? 'missing_key');
   const record = await gateway.record(requestId);
-  expect(record).toMatchObject({ outcome: 'error', status: wanted.status, usage: null, usageCertainty: 'none' });
+  expect(record).toMatchObject({
+    ...{ outcome: 'error', status: wanted.status, usage: null, usageCertainty: 'none' },
+    bytesOut: Buffer.byteLength(text),
+  });
   if (wanted.code === null) expect(record.errorCode).not.toBeNull();
   else expect(record.errorCode).toBe(wanted.code);
 }

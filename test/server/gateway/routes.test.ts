@@ -200,6 +200,14 @@ describe('models', () => {
     expect(routes.upstream.seen).toHaveLength(before);
   });
 
+  test.each(['GET', 'HEAD'])('asked with %s, the bytes that were sent count', async (method) => {
+    const response = await routes.gateway.fetch('/models', { method });
+    const { length } = await response.text();
+    expect(length > 0).toBe(method === 'GET');
+    const record = await routes.gateway.record(response.headers.get('x-request-id') ?? '');
+    expect(record).toMatchObject({ method, outcome: 'ok', status: 200, bytesOut: length });
+  });
+
   test('an id may hold slashes, colons and spaces, encoded or not', async () => {
     expect((await routes.client.models.retrieve('meta/llama 3:8b')).id).toBe('meta/llama 3:8b');
     const plain = await routes.gateway.fetch('/models/meta/llama-3:8b?x=1');
