@@ -131,17 +131,19 @@ async function answer(fault: InsteadFault, call: FaultyCall): Promise<void> {
       return;
     default: {
       const error = errorOf(fault);
-      sendInjected(fault.name === 'status' ? fault.code : call.api.statusOf(error), error, call);
+      const bytesOut = sendInjected(fault.name === 'status' ? fault.code : call.api.statusOf(error), error, call);
       trace.response = {
         ...trace.response,
         status: response.statusCode,
         errorCode: error.kind.code ?? fault.name,
+        bytesOut,
       };
     }
   }
 }
 
-function sendInjected(status: number, error: ReturnType<typeof errorOf>, { response, api, trace }: FaultyCall): void {
+/** Returns the number of its bytes. */
+function sendInjected(status: number, error: ReturnType<typeof errorOf>, { response, api, trace }: FaultyCall): number {
   const body = Buffer.from(api.writeError(error));
   response.writeHead(status, {
     ...errorHeaders(api, error, trace.id),
@@ -149,6 +151,7 @@ function sendInjected(status: number, error: ReturnType<typeof errorOf>, { respo
     'content-length': String(body.length),
   });
   response.end(body);
+  return body.length;
 }
 
 const page = '<!doctype html><html><body><h1>Sign in to the network</h1><p>A fault on purpose.</p></body></html>';
@@ -160,7 +163,7 @@ function sendPage({ response, trace }: FaultyCall): void {
     [faultHeader]: trace.fault ?? '',
   });
   response.end(page);
-  trace.response = { ...trace.response, status: 200 };
+  trace.response = { ...trace.response, status: 200, bytesOut: Buffer.byteLength(page) };
 }
 
 /** Ends early if the connection closes. */

@@ -154,6 +154,14 @@ describe('a request that met a fault', () => {
     expect(provider?.health.errorRate ?? 0).toBe(0);
   });
 
+  test.each(['status;code=503', 'html'])('%s is recorded with the bytes that it sent', async (rule) => {
+    await talks.start(rule);
+    const response = await ask();
+    const bytesOut = Buffer.byteLength(await response.text());
+    expect(bytesOut).toBeGreaterThan(0);
+    expect(await talks.gateway.record(response.headers.get('x-sluice-request-id') ?? '')).toMatchObject({ bytesOut });
+  });
+
   test('and one that met none has no mark', async () => {
     await talks.start('status;code=503;nth=2');
     const response = await ask();
