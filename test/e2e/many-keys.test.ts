@@ -25,6 +25,8 @@ const keys = Array.from({ length: count }, (_, index) => ({
 const lastGroup = `group-${count}`;
 const groups = keys.map(({ group }, index) => ({ id: group, name: `Group ${index + 1}` }));
 const config = { keys, groups };
+/** Where the list of requests has the column of keys by default. */
+const large = { viewport: { width: 1700, height: 900 } };
 
 /** Reads how long the page's scripts have run, which other programs on the machine hardly change. */
 async function scriptMsOf(page: Page): Promise<() => Promise<number>> {
@@ -84,7 +86,7 @@ describe('a window of very many keys', () => {
   });
 
   it('opens the form of any key by its address, and names it in the list of requests', async () => {
-    const { page, clientWith, complaints } = await open({ screen: `/keys?key=${last}`, config });
+    const { page, clientWith, complaints } = await open({ screen: `/keys?key=${last}`, config, context: large });
     expect(await page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('Team key 600');
     await clientWith(testKey).models.list();
     await page.goto(`${page.url().split('#')[0]}#/requests`);
@@ -116,7 +118,7 @@ describe('a window of very many keys', () => {
   });
 
   it('finds any key and group in its menus', async () => {
-    const { page, clientWith, complaints } = await open({ screen: '/requests', config });
+    const { page, clientWith, complaints } = await open({ screen: '/requests', config, context: large });
     await clientWith(testKey).models.list();
     await page.getByRole('button', { name: 'More filters' }).click();
     await choose(page, 'Key', 'key 600', 'Team key 600');
