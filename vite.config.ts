@@ -18,7 +18,7 @@ const lighter: Record<string, string> = {
 
 /** The same for what a package requires. */
 const lighterRequired: Record<string, string> = {
-  'iconv-lite': join(import.meta.dirname, 'build/iconv-lite.ts'),
+  'iconv-lite': join(import.meta.dirname, 'build/iconv-lite.js'),
 };
 const lighterModules: Plugin = {
   name: 'lighter-modules',
