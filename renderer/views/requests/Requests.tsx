@@ -199,7 +199,8 @@ function RefusedNotice() {
         </details>
       )}
       <CloseButton
-        size="sm"
+        size={24}
+        iconSize={16}
         className={classes.refusedClose}
         aria-label={refused.close}
         title={refused.close}

@@ -146,7 +146,9 @@ function SettingsGuide({ sections, current, search, onSearch }: SettingsGuidePro
         aria-label={names.search}
         placeholder={names.search}
         leftSection={<IconSearch size={14} aria-hidden />}
-        rightSection={search && <CloseButton size="xs" aria-label={names.clearSearch} onClick={() => onSearch('')} />}
+        rightSection={
+          search && <CloseButton size={24} iconSize={12} aria-label={names.clearSearch} onClick={() => onSearch('')} />
+        }
         value={search}
         onChange={(event) => onSearch(event.currentTarget.value)}
       />

@@ -79,7 +79,9 @@ export function FilterBox({ filter, values, inputRef, onChange, onBackspace }: F
           spellCheck={false}
           leftSection={<IconSearch size={14} aria-hidden />}
           rightSection={
-            text !== '' && <CloseButton size="xs" aria-label={names.clearSearch} onClick={() => setText('')} />
+            text !== '' && (
+              <CloseButton size={24} iconSize={12} aria-label={names.clearSearch} onClick={() => setText('')} />
+            )
           }
           error={wrong && names.wrongCondition(wrong)}
           value={text}

@@ -115,7 +115,9 @@ function PriceList({ rows, onEdit, onReset, onAdd }: PriceListProps) {
           placeholder={names.search}
           leftSection={<IconSearch size={16} aria-hidden />}
           rightSection={
-            search && <CloseButton size="sm" aria-label={names.clearSearch} onClick={() => setSearch('')} />
+            search && (
+              <CloseButton size={24} iconSize={14} aria-label={names.clearSearch} onClick={() => setSearch('')} />
+            )
           }
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
